@@ -67,7 +67,7 @@ export function containerExit(context: InferContext, spec: PodContainer, turn?: 
   );
   const mayLackSignal = ended !== undefined && exit.signal === undefined && !decision.isExitByStop;
   const known = mayLackSignal ? { ...exit, ...exitWithoutSignal(stop, decision, exit.assumes) } : exit;
-  return { ...base, stopping, ...known, servedUntil: servedOf(context, spec.name, known.exit) };
+  return { ...base, stopping, ...known, served: servedOf(context, spec.name, known.exit) };
 }
 
 /** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */

@@ -87,7 +87,7 @@ export interface ContainerExit {
   readonly kill?: Estimate;
   readonly exit?: ExitFacts;
   /** When it stopped accepting new requests, if a probe of the pod measured that. */
-  readonly servedUntil?: Estimate;
+  readonly served?: Estimate;
   /** When the kubelet last started the grace: the last K. */
   readonly graceStart?: Estimate;
   /** The end of the grace as the kubelet counts it: the last K + grace. */

@@ -6,7 +6,7 @@ import { meet, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import { type DeletionFacts, type Occurrence, type RequestFacts, type Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import { onClient } from './estimate.ts';
+import { onClient, type Estimate } from './estimate.ts';
 
 export type Deletion = Readonly<NonNullable<ReturnType<typeof deletionOf>>>;
 
@@ -29,7 +29,7 @@ export function deletionOf(trace: Trace) {
     isWitnessed: isWitnessed(trace, facts),
     /** Our request, if it caused the deletion. */
     ours,
-    requested: ours && onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, [ours.sent.seq], 'observed'),
+    requested: ours && sentAt(ours),
     /** Our request, if it was executed after another client had deleted the pod. */
     deletedByOther: request?.answer && !ours ? request : undefined,
     accepted: onClient(client, evidence, 'observed'),
@@ -38,6 +38,9 @@ export function deletionOf(trace: Trace) {
     api,
   };
 }
+
+export const sentAt = ({ sent }: RequestFacts): Estimate =>
+  onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
 
 /** The client time by which the deletion was seen. An answer with an unchanged pod, by a webhook, does not show it. */
 function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
@@ -137,7 +140,9 @@ function withDeletion(api: RemoteClock, facts: DeletionFacts, seen: Span): Remot
 
 /** Whether a request was or may have been executed: after a 5xx answer we do not know. */
 export const mayHaveCounted = (request: RequestFacts): boolean =>
-  !request.answer || request.answer.value.status < 300 || request.answer.value.status >= 500;
+  !request.answer || isExecuted(request) || request.answer.value.status >= 500;
+
+export const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
 
 /** Whether an Event can belong to this deletion: not certainly earlier, and not received before our request. */
 export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, client: Span): boolean =>

@@ -1,11 +1,12 @@
 /** Marks: the points of the timeline, with stable ids. Phases: the time between two known marks. Pure. */
+import { millisecondsOf } from '../model/assumptions.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { MarkName } from '../model/report.ts';
-import type { Fact } from '../model/trace.ts';
+import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
-import { ranAtDeletion } from './deletion.ts';
-import { between, isBefore, isPast, type Estimate } from './estimate.ts';
+import { isExecuted, mayHaveCounted, ranAtDeletion, sentAt } from './deletion.ts';
+import { between, isBefore, isPast, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
 import { isKubeletStart } from './stop.ts';
 import type { Interval, Mark, Phase } from './timeline.ts';
@@ -35,9 +36,12 @@ function mark(
 }
 
 const requestMarks = ({ deletion: { ours, requested, accepted, pod } }: PodExit): TimelineMark[] => [
-  ...mark('requested', requested, { note: `${ours?.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` }),
+  ...(ours ? requestMark(ours, requested) : []),
   ...mark('accepted', accepted, { note: `deadline ${pod.metadata.deletionTimestamp ?? 'unknown'}` }),
 ];
+
+const requestMark = ({ verb }: RequestFacts, at: Estimate | undefined): TimelineMark[] =>
+  mark('requested', at, { note: `${verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
 function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
@@ -155,6 +159,19 @@ function killTrouble({ trace, containers }: PodExit): string | undefined {
     : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;
 }
 
+/** Without a deletion that was seen: our request, and the pod's removal. None as long as the pod may exist. */
+export function unseenMarks(trace: Trace): TimelineMark[] {
+  const { gone, pod, requests } = trace;
+  if (!gone || !pod) return [];
+  const request = requests.findLast(mayHaveCounted);
+  const requested = request && sentAt(request);
+  // The pod existed when its last state was written.
+  const since = request && isExecuted(request) ? request.sent.at : pod.at - millisecondsOf('delivery-lag');
+  const { lo, hi } = writtenAt(trace, gone, 'pod');
+  const removed = onClient({ lo: Math.max(lo, since), hi }, [gone.seq], 'observed');
+  return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
+}
+
 type PhaseEnds = Pick<Phase, 'name' | 'subject'> & Readonly<Record<'start' | 'end', Interval | undefined>>;
 
 export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Intervals): Phase[] {
@@ -187,9 +204,9 @@ export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Inter
   return all.flatMap((one) => phaseOf(one, exit.kubelet));
 }
 
-/** Returns no phase if an end is not known yet or came before the start, or nothing bounds the length. */
+/** Returns no phase if an end is not known yet, or nothing bounds the length. */
 function phaseOf({ name, subject, start, end }: PhaseEnds, { grace }: Kubelet): Phase[] {
-  if (!start || !end || isBefore(end.estimate, start.estimate)) return [];
+  if (!start || !end) return [];
   const lasted = between(start.estimate, end.estimate);
   const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
   if (!Number.isFinite(hi)) return [];

@@ -20,6 +20,7 @@ import { belongs, loweredGraces, ranAtDeletion, requestTime, type Deletion, type
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
 import { moment, PodNetwork, driftOf } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, outlivedDeadline, startsNewAttempt } from './stop.ts';
+import type { StreamName } from '../model/observation.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const { killings, unusable } = stopsOf(trace, deletion);
@@ -151,6 +152,7 @@ function constrainNoticed(
   const sign = { ...earliest, ...onBothClocks((clock) => signs.map((one) => one[clock]).reduce(earlierOf)) };
   // If the kubelet has restarted, it may have known before.
   const isRestarted = trace.events.some((one) => isKubeletStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
+  network.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
   const proof = { because: 'the first sign of the kubelet (§2 S3)', evidence: sign.evidence };
   network.within('noticed', isRestarted ? noLaterThan(sign) : sign, proof);
   return { ...network.read('noticed', sign.basis), evidence: cite(deletion.accepted.evidence, sign.evidence) };
@@ -225,6 +227,10 @@ const signsIn = ({ nodeSigns: { event, lease } }: Trace): Fact<Required<NodeSign
 /** The kubelet posts promptly. A paused node posts late, so a post counts only if another sign confirms it. */
 function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
   const { references } = network;
+  const arrived = (stream: StreamName, at: number): Post['since'] => [
+    'client',
+    deliverableSince(trace, stream, at) - deliveryLagOf(trace) - references.client,
+  ];
   const stored = (written: Span): Post['since'] => {
     const since = written.lo - references.api;
     return ['api', since - driftOf(since)];
@@ -232,20 +238,20 @@ function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion)
   const earlySigns = signsBefore(network, trace, deletion);
   const eventLag = millisecondsOf('event-lag');
   for (const event of trace.events) {
-    const { component, named, count, created, seq } = event;
+    const { component, named, count, created, isOld, at, seq } = event;
     if (component !== 'kubelet' || named === undefined || count > 1 || !created) continue;
     const post = { stamp: named, seq, lag: placeInQueue(event, trace.events) * eventLag };
     const storedBy = created.hi - references.api + network.boundsOf('api', 'client').hi + references.client;
     // A pause of the node since the deletion did not delay what was stored before it.
     const signs = storedBy <= deletion.accepted.client.lo ? undefined : earlySigns;
     constrainByPost(network, { ...post, since: stored(created) }, signs);
+    if (!isOld) constrainByPost(network, { ...post, since: arrived('events', at) }, signs);
   }
   const signs = { ...earlySigns, arrivals: trace.clocks.node.lower };
   for (const { value, at, seq } of trace.nodeSigns.renewals) {
     const post = { stamp: value.stamp, seq, lag: eventLag };
     if (value.written) constrainByPost(network, { ...post, since: stored(value.written) }, signs);
-    const arrived = deliverableSince(trace, 'lease', at) - deliveryLagOf(trace) - references.client;
-    constrainByPost(network, { ...post, since: ['client', arrived] }, signs);
+    constrainByPost(network, { ...post, since: arrived('lease', at) }, signs);
   }
 }
 

@@ -7,9 +7,10 @@ import { isSeenAtOnce, second, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import { allNotes, failedProbes, type OwnerFacts, type Trace } from '../model/trace.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type PodExit, type ContainerExit } from './context.ts';
+import { unroutedBefore } from './endpoints.ts';
 import { between, cite, isBefore, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps, deliveryLagOf, hasLogGap } from './arrival.ts';
-import { marksOf, phasesOf } from './marks.ts';
+import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, intervalsIn, lengthBetween, type Intervals } from './schedule.ts';
 import type {
@@ -21,14 +22,13 @@ import type {
   Workload,
   ContainerTimeline,
   Phase,
-  Placed,
   PreStopExit,
   StopSignal,
 } from './timeline.ts';
 
 /** `pod`: its state at the deletion or, without a deletion, its last state. */
 export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
-  const unplaced = exit ? marksOf(exit) : [];
+  const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
   const arrivals = new Map(allNotes(trace.notes).map(({ seq, at }) => [seq, at]));
   const schedule = scheduleOf(unplaced, exit, arrivals, window);
@@ -53,6 +53,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     phases,
     containers: exit ? exit.containers.map((container) => containerTimeline(trace, intervals, phases, container)) : [],
     endpoints: (exit?.endpoints ?? []).map((endpoint) => placed(endpoint, intervals)),
+    unroutedBefore: exit ? unroutedBefore(exit).map((endpoint) => placed(endpoint, intervals)) : [],
     replacement: exit?.replacement && placed(exit.replacement, intervals),
     replacementHold: exit?.replacementHold,
     total: totalOf(marks),
@@ -120,6 +121,8 @@ function graceCounted({ containers, kubelet: { grace } }: PodExit): GraceTimelin
 const graceSeen = ({ deletion: { grace, isWitnessed, pod } }: PodExit): number =>
   grace === 0 && !isWitnessed && isFinished(pod) ? (pod.spec.terminationGracePeriodSeconds ?? 0) : grace;
 
+type Placed<T> = { [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K] };
+
 const placed = <T extends object>(facts: T, intervals: Intervals): Placed<T> =>
   Object.fromEntries(
     Object.entries(facts).map(([key, value]: [string, unknown]) => [
@@ -168,22 +171,30 @@ function containerTimeline(
   phases: readonly Phase[],
   container: ContainerExit,
 ): ContainerTimeline {
-  const { spec, ran, killings, outcome, probable, mayHaveOverrun, stopping, kill, graceEnd, servedUntil } = container;
+  const { spec, ran, killings, outcome, probable, mayHaveOverrun, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
   const exitAt = intervals.past(container.exit?.at);
   return {
-    ...placed({ ran, killings, outcome, probable, mayHaveOverrun, stopping, kill, graceEnd, servedUntil }, intervals),
     name: spec.name,
     kind: spec.kind,
+    ran,
+    killings,
+    outcome,
+    probable,
+    mayHaveOverrun,
+    stopping: intervals.past(container.stopping),
+    bounds: { stopSignal: isSignalSettled(trace, container) ? container.signal : undefined, exit: container.exit?.at },
     preStop: preStopOf(trace, intervals, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(trace, intervals, container),
+    kill: intervals.past(container.kill),
     reaction: reactionOf(trace, container),
     exit: exitAt && { ...container.exit, at: exitAt },
-    exitBounds: container.exit?.at,
     drain: drainOf(intervals, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(intervals, container, exitAt),
     pastGrace: lengthOf('overtime'),
+    graceEnd: graceEnd && intervals.of(graceEnd),
+    servedUntil: served && intervals.of(served),
   };
 }
 

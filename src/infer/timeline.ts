@@ -73,35 +73,37 @@ export interface StopSignal extends Interval {
   readonly provisional: boolean;
 }
 
-/** Facts with an interval for each moment. */
-export type Placed<T> = {
-  [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K];
-};
-
-/** `graceEnd` may be in the future. */
-export interface ContainerTimeline extends Placed<
-  Pick<
-    ContainerExit,
-    'ran' | 'killings' | 'outcome' | 'probable' | 'mayHaveOverrun' | 'stopping' | 'kill' | 'graceEnd' | 'servedUntil'
-  >
+export interface ContainerTimeline extends Pick<
+  ContainerExit,
+  'ran' | 'killings' | 'outcome' | 'probable' | 'mayHaveOverrun'
 > {
   readonly name: string;
   readonly kind: ContainerKind;
+  /** When the kubelet started to stop it: the first Killing. */
+  readonly stopping?: Interval;
   readonly preStop?: PreStopExit;
   readonly stopSignal?: StopSignal;
+  readonly kill?: Interval;
   /** Whether a log line or a change of readiness followed the stop signal. Absent if that was not watched. */
   readonly reaction?: 'none' | 'seen';
   readonly exit?: ExitFacts<Interval>;
-  /** What is known of the exit even if it may lie after `now`, so that nothing shows it yet. */
-  readonly exitBounds?: Estimate;
   readonly drain?: Length;
   /** From the kubelet's last attempt to stop it to the exit: what counts against the grace period. */
   readonly graceUsed?: Length;
   /** How long after the end of the grace period it exited, if it did. */
   readonly pastGrace?: Length;
+  /** The end of the grace period as the kubelet counts it; may be in the future. */
+  readonly graceEnd?: Interval;
+  /** What is known of moments that may lie after `now`, so that nothing shows them yet; `stopSignal` once it is final. */
+  readonly bounds: { readonly stopSignal?: Estimate; readonly exit?: Estimate };
+  /** When it stopped accepting new requests, if a probe of the pod (`--probe pod`) measured that. */
+  readonly servedUntil?: Interval;
 }
 
 export type EndpointTimeline = EndpointExit<Interval>;
+
+/** An endpoint that routed to the pod by its readiness. `unroutedAt` is absent as long as it still does. */
+export type RoutedEndpoint = Pick<EndpointTimeline, 'slice' | 'service'> & { readonly unroutedAt?: Interval };
 
 export type ReplacementTimeline = Replacement<Interval>;
 
@@ -133,6 +135,8 @@ export interface Timeline {
   readonly phases: readonly Phase[];
   readonly containers: readonly ContainerTimeline[];
   readonly endpoints: readonly EndpointTimeline[];
+  /** Endpoints that stopped routing to the pod before its deletion, because of its readiness or its labels. */
+  readonly unroutedBefore: readonly RoutedEndpoint[];
   readonly replacement?: ReplacementTimeline;
   /** Why the replacement was not there or not started; it may be over. */
   readonly replacementHold?: Fact<string>;

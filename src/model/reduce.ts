@@ -4,7 +4,7 @@ import { foldDated, clockReached, foldDelay } from './reduce/clocks.ts';
 import { closeGaps, foldBehind, foldGap, foldLate, foldResumed, resumesAt } from './reduce/gaps.ts';
 import { factOf, addNote, withContainer, withEntry } from './reduce/notes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
-import { sumOf } from './probe-numbers.ts';
+import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
 import { parseTime } from './stamps.ts';
 import type { LogFacts, RequestFacts, Trace, Seen } from './trace.ts';
 import type { EndpointSlice, ObservedObject } from './kube.ts';
@@ -51,26 +51,12 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
     if (o.name === 'timeout') return addNote({ ...trace, timedOut: true }, o, '--timeout ran out');
     return o.name === 'settled' ? addNote(trace, o, 'nothing more is waited for') : trace;
   },
-  'probe-started': (trace, o) => {
-    if (trace.probes.has(o.probe)) return trace;
-    const probes = withEntry(trace.probes, o.probe, { started: factOf(o, o), slices: [] });
-    return addNote({ ...trace, probes }, o, `probe of ${o.target} began`);
-  },
+  'probe-started': foldProbeStarted,
   'probe-counts': foldProbeCounts,
   'probe-ended': (trace) => trace,
   interrupted: (trace, o) =>
     addNote({ ...trace, interrupted: trace.interrupted ?? factOf(o.signal, o) }, o, `interrupted by ${o.signal}`),
 };
-
-function foldProbeCounts(trace: Trace, o: ObservationOf<'probe-counts'>): Trace {
-  const known = trace.probes.get(o.probe);
-  if (!known || (known.slices.at(-1)?.seq ?? -1) >= o.seq) return trace;
-  const probes = withEntry(trace.probes, o.probe, { ...known, slices: [...known.slices, factOf(o, o)] });
-  const next = { ...trace, probes };
-  if (o.failures.length === 0 && !o.notMeasured) return next;
-  const { sent, failed } = sumOf([o.new, o.kept]);
-  return addNote(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
-}
 
 function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
   const request: RequestFacts = { verb: o.verb, graceSeconds: o.graceSeconds, sent: factOf(true, o) };

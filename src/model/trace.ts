@@ -150,7 +150,7 @@ export interface OwnerFacts {
 /** One probe (`--probe`): its requests and their results. */
 export interface ProbeFacts {
   readonly started: Fact<ProbeStarted>;
-  /** Slices of half a second, oldest first. */
+  /** Slices of half a second, oldest first; longer ones in a long run. */
   readonly slices: readonly Fact<ProbeCounts>[];
   /** Other pods of the run that left before its last result: a failure may be theirs. */
   readonly otherPods?: number;

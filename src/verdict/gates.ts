@@ -7,22 +7,23 @@
 import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult } from '../infer/probes.ts';
-import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
-import { type Span } from '../model/span.ts';
-import { usedShareText } from './headline.ts';
-import { lengthText, secondsText } from './words.ts';
+import { anyTime, type Span } from '../model/span.ts';
+import { lengthText, secondsText, shareText } from './words.ts';
 import {
   graceText,
+  longestGraceMs,
   mainContainers,
   markOf,
   ranContainers,
   servingContainers,
   shareOfGrace,
+  signalName,
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { isRouted, leadOf, leadText, whyEndpointsUnknown } from './routing.ts';
+import { leadText, routedEndpoints, whyEndpointsUnknown } from './routing.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
@@ -75,41 +76,46 @@ function graceUsed(input: RuleInput, limit: number): Result {
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */
-function usedText(timeline: Timeline, container: ContainerTimeline, { lo, hi }: Span): string {
-  const { pastGrace: past, graceUsed } = container;
+function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerTimeline, { lo, hi }: Span): string {
   const grace = graceText(timeline);
+  if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
+  if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
-  const share = Number.isFinite(hi) && graceUsed ? usedShareText(timeline, container, graceUsed) : undefined;
-  return `${share ?? 'an unknown share'} of its ${grace}`;
+  const likely = graceUsed ? shareOfGrace(timeline, graceUsed).shown : (lo + hi) / 2;
+  const shown = Math.min(Math.max(likely, lo), hi);
+  return `${shareText({ min: lo, max: hi, shown }, longestGraceMs(timeline))} of its ${grace}`;
 }
 
 /** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */
 function drainLead(input: RuleInput, limit: number): Result {
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return { passed: false, message: unseen };
-  const endpoints = input.timeline.endpoints.filter(isRouted);
+  const endpoints = routedEndpoints(input.timeline);
   if (endpoints.length === 0) return { passed: true, message: 'no Service routes to this pod by its readiness' };
-  const pairs = endpoints.flatMap((endpoint) =>
+  const leads = endpoints.flatMap((endpoint) =>
     (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
-      leadOf(input, endpoint, container),
+      leadOf(input.timeline, endpoint, container),
     ),
   );
-  if (pairs.length === 0) return { passed: true, message: 'no container was running, so no stop signal was sent' };
-  const [least] = pairs.flat().sort((a, b) => a.lead.min - b.lead.min || a.lead.max - b.lead.max);
-  if (!least || pairs.some((leads) => leads.length === 0))
-    return { passed: false, message: 'a stop signal or a removal was not observed' };
-  const { endpoint, container, lead } = least;
+  const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
+  if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
+  const { endpoint, container, lo, hi } = least;
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const { min, max } = lead;
-  if (min >= limit || max < limit) {
-    const message = `${container.name} was asked to stop ${leadText(lead)} removal from ${service}`;
-    return { passed: min >= limit, message };
-  }
-  const earliest = min < 0 ? 'before' : `${secondsText(min, 2)} after`;
-  return {
-    passed: false,
-    message: `${container.name} may have been asked to stop ${earliest} removal from ${service}, at the latest ${secondsText(max, 2)} after it: not proven to be late enough`,
-  };
+  const text = (when: string): string =>
+    `${signalName(container)} of ${container.name} ${when} removal from ${service}`;
+  const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
+  if (lo >= limit || hi < limit) return { passed: lo >= limit, message: text(`came ${lead}`) };
+  const earliest = text(`may have come ${lo < 0 ? 'before' : `${secondsText(lo, 2)} after`}`);
+  const latest = Number.isFinite(hi) ? `, at the latest ${secondsText(hi, 2)} after it` : '';
+  return { passed: false, message: `${earliest}${latest}: not proven to be late enough` };
+}
+
+/** From the removal to the stop signal, ms; negative if the signal came first. */
+function leadOf(timeline: Timeline, endpoint: RoutedEndpoint, container: ContainerTimeline) {
+  const { stopSignal } = container.bounds;
+  if (!stopSignal) return { endpoint, container, ...anyTime };
+  const { lo, hi } = (endpoint.unroutedAt?.estimate ?? notBeforeNow(timeline)).client;
+  return { endpoint, container, lo: stopSignal.client.lo - hi, hi: stopSignal.client.hi - lo };
 }
 
 const notBeforeNow = ({ now }: Timeline): Estimate => onClient({ lo: now, hi: Infinity }, []);

@@ -2,7 +2,14 @@
  * Where Services routed requests meanwhile: how long before its stop signal a serving container had left the ready endpoints
  * (unwatched ones prove no lead), and when a Service that had a ready endpoint had none, by arrivals. Pure.
  */
-import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
+import type {
+  ContainerTimeline,
+  EndpointTimeline,
+  Interval,
+  Length,
+  RoutedEndpoint,
+  Timeline,
+} from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
 import { lengthText, outwards, servicesNamed } from './words.ts';
 import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
@@ -21,11 +28,9 @@ export function leadText({ min, max, shown }: Length): string {
   return text.startsWith('≤') ? `within ${text.slice(1)} of` : `${text} after`;
 }
 
-const serviceOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
+const serviceOf = ({ service, slice }: RoutedEndpoint): string => service ?? slice;
 
-export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] => [
-  ...new Set(endpoints.map(serviceOf)),
-];
+export const serviceNames = (endpoints: readonly RoutedEndpoint[]): string[] => [...new Set(endpoints.map(serviceOf))];
 
 /** The endpoints of each Service; those without one by their slice. */
 export const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
@@ -48,23 +53,27 @@ export function drainRace(input: RuleInput) {
   return { ...worst, text };
 }
 
-/** It was removed because of the exit, or shortly before it for another reason: traffic to it followed its readiness. */
+/** The deletion made it unready: traffic to it followed its readiness. */
 export const isRouted = ({ staysReady, wasReady }: Pick<EndpointTimeline, 'staysReady' | 'wasReady'>): boolean =>
   wasReady && !staysReady;
 
+/** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
+export const routedEndpoints = ({ endpoints, unroutedBefore }: Timeline): RoutedEndpoint[] => [
+  ...endpoints.filter(isRouted),
+  ...unroutedBefore,
+];
+
 /** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
 export const drainLeads = (input: RuleInput) =>
-  input.timeline.endpoints
-    .filter(isRouted)
-    .flatMap((endpoint) =>
-      (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
-    );
+  routedEndpoints(input.timeline).flatMap((endpoint) =>
+    (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
+  );
 
 /**
  * `lead`: from the removal to the stop signal, ms; negative if the signal came first. `stoppedAtOnce`: the container exited,
- * or refused connections, less than a second after the removal. Empty if the removal or the signal was not observed.
+ * or refused connections, less than a second after the removal.
  */
-export function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: ContainerTimeline) {
+function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: ContainerTimeline) {
   const { unroutedAt } = endpoint;
   const call = stopRequestedAt(input, container);
   if (!unroutedAt || !call) return [];

@@ -2,12 +2,13 @@
  * Judges whether clients lost requests, with the reason, and whether any backend could take new connections. Looks only
  * at containers that serve a Service's target port. Pure.
  */
-import type { EndpointTimeline, Timeline } from '../infer/timeline.ts';
+import type { RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import {
   drainLeads,
   minLeadMs,
   leadText,
   isRouted,
+  routedEndpoints,
   serviceNames,
   whyEndpointsUnknown,
   noReadyPeriods,
@@ -81,12 +82,13 @@ const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason })
 function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capacity: string | undefined): Judgement {
   const { endpoints } = input.timeline;
   if (ranContainers(input.timeline).length === 0) return notJudged('no container was serving');
+  const since = input.deletion.accepted.client.lo - minLeadMs;
+  const isRecent = routedEndpoints(input.timeline).some(({ unroutedAt }) => !unroutedAt || unroutedAt.latest > since);
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return notJudged(unseen);
-  if (endpoints.length === 0) return notJudged('no Service routes to this pod');
-  // No Service sent it traffic, or all had stopped in time.
-  const since = input.deletion.accepted.client.lo - minLeadMs;
-  if (!endpoints.some(({ wasReady, unroutedAt }) => wasReady && (unroutedAt?.latest ?? Infinity) > since))
+  if (endpoints.length === 0 && !isRecent) return notJudged('no Service routes to this pod');
+  // No Service sent it traffic.
+  if (!endpoints.some(({ wasReady }) => wasReady) && !isRecent)
     return safe(`it was not ready in ${servicesText(endpoints)} before the deletion`);
   const risk = connectionRisk(input, findings);
   if (risk !== undefined) return atRisk(risk);
@@ -142,7 +144,7 @@ function otherReadyOf(timeline: Timeline): number | undefined {
   return Number.isFinite(fewest) ? fewest : undefined;
 }
 
-function servicesText(endpoints: readonly EndpointTimeline[]): string {
+function servicesText(endpoints: readonly RoutedEndpoint[]): string {
   const names = serviceNames(endpoints);
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
 }

@@ -68,6 +68,32 @@ it('has separate latencies before the request, until the removal and after it, i
   expect(report?.latencyMs.after).toBeUndefined();
 });
 
+it('has bounded memory over an hour without losing a count or a window', () => {
+  const hours = Array.from({ length: 5000 }, (_, index) => {
+    const since = index * 500;
+    const fails = index % 1000 === 7;
+    const failures = fails ? [refused(since + 10, since + 20, 1)] : [];
+    return { at: since + 500, ...counts(since, { failures, new: { sent: 5, failed: fails ? 1 : 0 } }) };
+  });
+  const trace = traceOf([{ at: 0, ...started }, ...hours]);
+  expect(trace.probes.get(0)?.slices.length).toBeLessThan(1300);
+  const [report] = probeResultsOf(trace.probes, {}).map(probeReportOf);
+  expect(report).toMatchObject({ sent: 50_000, failed: 5 });
+  expect(report?.windows.map(({ start }) => Date.parse(start.earliest))).toEqual(
+    [7, 1007, 2007, 3007, 4007].map((index) => index * 500 + 10),
+  );
+});
+
+it('has bounded memory if a target fails for half an hour', () => {
+  const hours = Array.from({ length: 4000 }, (_, index) => {
+    const since = index * 500;
+    const failures = [refused(since + 10, since + 490, 5)];
+    return { at: since + 500, ...counts(since, { failures, new: { sent: 5, failed: 5 } }) };
+  });
+  const slices = traceOf([{ at: 0, ...started }, ...hours]).probes.get(0)?.slices ?? [];
+  expect(slices.flatMap(({ value }) => value.failures).length).toBeLessThan(1300);
+});
+
 it.each([0.05, 17, 59_000])('measures a quantile of %d ms to within 2.5 percent', (ms) => {
   const found = quantile(new Map([[bucketOf(ms), 3]]), 0.5) ?? 0;
   expect(Math.abs(found / ms - 1)).toBeLessThan(0.026);

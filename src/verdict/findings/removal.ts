@@ -63,10 +63,10 @@ export const removalRules: Rules = {
         evidence: removed.evidence,
       };
     if (abandoned.length === 0) return undefined;
-    const ran = abandoned.flatMap(({ name, exitBounds, exit }) => {
+    const ran = abandoned.flatMap(({ name, bounds, exit }) => {
       const logEnd = input.trace.containers.get(name)?.log.ended;
       // A log that ended before the removal shows nothing about the time after it.
-      if (!exitBounds || !logEnd || logEnd.at + 1 < removed.latest) return [];
+      if (!bounds.exit || !logEnd || logEnd.at + 1 < removed.latest) return [];
       const after = (exit?.at.latest ?? logEnd.at + 1) - timeline.zero;
       return [`${name} probably ran until its log ended, at +${secondsText(Math.ceil(after / 10) * 10, 2)} or earlier`];
     });
@@ -81,7 +81,7 @@ export const removalRules: Rules = {
         : timeline.trigger.kind === 'pod-gc'
           ? 'Pod garbage collection removed it, as its Node object was deleted or is tainted out-of-service: drain a node before you remove it.'
           : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',
-      evidence: [removed.evidence, abandoned.map(({ exitBounds }) => exitBounds?.evidence)],
+      evidence: [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)],
     };
   },
 

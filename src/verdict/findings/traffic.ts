@@ -53,13 +53,9 @@ export const trafficRules: Rules = {
     };
   },
 
-  'last-endpoint': ({ trace, timeline, deletion }) => {
+  'last-endpoint': ({ trace, timeline }) => {
     if (needsNoReplacement(timeline)) return undefined;
-    // The deletion did not remove what had left before.
-    const lastOnes = timeline.endpoints.filter(
-      ({ unroutedAt, otherReady }) =>
-        otherReady === 0 && (unroutedAt?.latest ?? -Infinity) > deletion.accepted.client.lo,
-    );
+    const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
     return byService(lastOnes).map(({ service, own }) => {
       const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
       return {

@@ -31,6 +31,15 @@ export const blind = only(
 
 export const refused: Edit = (all) => all.map((one) => (one.kind === 'answered' ? { ...one, status: 429 } : one));
 
+/** The removal may be anywhere between the last state, 5 ms before the deletion, and the list without the pod. */
+export const removalIsBetween: Check = (report, rawObservations) => {
+  const list = rawObservations.findLast((one) => one.kind === 'listed' && one.stream === 'pod');
+  const { earliest, latest } = markOf(report, 'removed').at;
+  const removed = (list?.at ?? NaN) - 400;
+  expect(Date.parse(earliest)).toBeLessThanOrEqual(removed);
+  expect(Date.parse(latest)).toBeGreaterThanOrEqual(removed);
+};
+
 const versionOf = (one: { metadata: Record<string, unknown> }): number => Number(one.metadata['resourceVersion']);
 
 export const neverSeenRunning: Edit = (all) => {

@@ -31,7 +31,7 @@ type SelectorFlags = Pick<Flags, 'selector' | 'fieldSelector'>;
  * `isOne`: also for several pods, and for a node.
  */
 export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = {}, isOne = false): AnyTarget {
-  const { type, names } = typeAndNames(words.filter((word) => word !== ''));
+  const { type, names } = typeAndNames(words, isOne);
   const resource = typeOf(type);
   if (resource === undefined || (isOne && resource === 'nodes')) {
     const known = typeNames.filter((name) => name !== 'node' || !isOne);
@@ -48,8 +48,10 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
     );
   }
   const [name, ...others] = new Set(names);
-  if (name === undefined) throw words.join('') === '' ? notOne(words) : noName(type);
+  if (words.join('') === '') throw notOne(words, isOne);
+  if (name === undefined) throw noName(type);
   if (others.length > 0 && (isOne || resource !== 'pods')) throw notOne(words, isOne);
+  // An empty word too, which is probably an unset variable in a script.
   for (const one of [name, ...others]) assertName(one, resource);
   if (resource === 'nodes') return { kind: 'node', name, ...selector };
   if (resource !== 'pods') return { kind: 'workload', resource, name };
@@ -61,7 +63,7 @@ export const parseTarget = (words: readonly string[], flags?: SelectorFlags): Ta
   parseAnyTarget(words, flags, true) as Target;
 
 /** The type as it was written, `pod` for a name without one, and the names behind it. */
-function typeAndNames(words: readonly string[]): { type: string; names: readonly string[] } {
+function typeAndNames(words: readonly string[], isOne: boolean): { type: string; names: readonly string[] } {
   const [first = 'pod', ...names] = words;
   // `deploy.web` alone is a pod; before a name it is a type of an API group.
   const isTypeFirst = !first.includes('/') && isType(names.length > 0 ? (first.split('.')[0] ?? '') : first);
@@ -69,7 +71,7 @@ function typeAndNames(words: readonly string[]): { type: string; names: readonly
   const pairs = words.map((word) => (word.includes('/') ? word.split('/') : ['pod', word]));
   const [[type = ''] = []] = pairs;
   const isOther = ([one = '', , ...more]: string[]): boolean => more.length > 0 || typeOf(one) !== typeOf(type);
-  if (isTypeFirst || pairs.some(isOther)) throw notOne(words);
+  if (isTypeFirst || type === '' || pairs.some(isOther)) throw notOne(words, isOne);
   return { type, names: pairs.map(([, name = '']) => name) };
 }
 
@@ -108,14 +110,14 @@ const noName = (type: string): Error =>
     `Write ${type}/NAME; a pod of that name is written pod/${type}.`,
   );
 
-function notOne(words: readonly string[], isOne = false): Error {
+function notOne(words: readonly string[], isOne: boolean): Error {
   const named = words.filter((text) => text !== '').map(shown);
   const wrong = `only ${isOne ? 'one' : 'pods'} can be named${isOne ? '' : ' together'}, not ${named.join(' ')}`;
   const alone = named.length === 0 ? 'no pod was named' : `"${named.join('')}" is neither a pod nor TYPE/NAME`;
   return usageError(
     'target',
     named.length > 1 ? wrong : alone,
-    'Name it: POD, several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR',
+    `Name it: POD, ${isOne ? 'pod/POD or deployment/NAME' : 'several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR'}`,
   );
 }
 

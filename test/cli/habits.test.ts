@@ -18,7 +18,7 @@ it('has at least sixty habits', () => expect(habits.length).toBeGreaterThanOrEqu
 
 it.each(habits)('exits %s for: kubectl podexit %s, and prints %j', async (code = '', words = '', answer = '') => {
   await serving('rolling-update', {}, async ({ flags }) => {
-    const argv = words.split(' ');
+    const argv = words.split(' ').map((word) => (word === '""' ? '' : word));
     const dashes = argv.indexOf('--');
     const at = dashes < 0 ? argv.length : dashes;
     const printed = await runMain([

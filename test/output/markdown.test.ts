@@ -16,6 +16,14 @@ describe('a comment about one pod', () => {
     expect(lines.length).toBeLessThanOrEqual(10);
     expect(lines[0]).toMatch(/^### [✔▲✖–?] /);
   });
+
+  it('says why, however many gates failed', () => {
+    const { verdict, ...report } = reportNamed('multi-container');
+    const gates = [1, 2, 3, 4, 5].map((count) => ({ name: `gate-${count}`, passed: false, message: `${count} s` }));
+    const lines = visible(renderMarkdown({ ...report, verdict: { ...verdict, gates } }));
+    expect(lines.filter((line) => line.startsWith('- gate ')).length).toBeGreaterThanOrEqual(2);
+    expect(lines.at(-1)).toMatch(/^- why .*ignores SIGTERM/);
+  });
 });
 
 describe('a comment about several pods', () => {

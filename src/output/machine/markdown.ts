@@ -42,19 +42,25 @@ export function rolloutSections(numbers: RolloutNumbers, reports: readonly Repor
 /** Heading, pod, and the card's rows for containers, traffic, requests, gates and why. */
 function answerSection(report: Report): string {
   const { timeline, answer } = report;
-  const place = [ownerText(timeline), deletedText(report)].flatMap((fact) =>
+  const facts = [ownerText(timeline), deletedText(report)].flatMap((fact) =>
     fact === undefined ? [] : forMarkdown(fact),
   );
-  const exits = exitRows(report).slice(0, 3);
+  const exits = exitRows(report)
+    .slice(0, 3)
+    .map(({ label, words }) => `- ${forMarkdownCode(label)} ${textOf(words)}`);
   const rows = answerRows(report, { pen, columns: Infinity });
-  return tenLines(iconOf(report), answer.summary, [forMarkdownCode(podText(timeline)), ...place].join(' · '), [
-    ...exits.map(({ label, words }) => `- ${forMarkdownCode(label)} ${textOf(words)}`),
-    ...rows.filter(({ label }) => ['traffic', 'requests', 'gate', 'why'].includes(label)).map(rowLine),
-  ]);
+  const linesOf = (...labels: string[]): string[] => rows.filter(({ label }) => labels.includes(label)).map(rowLine);
+  const [seen, why] = [[...exits, ...linesOf('traffic', 'requests')], linesOf('why')];
+  const gates = linesOf('gate').slice(0, mostLines - seen.length - why.length);
+  const place = [forMarkdownCode(podText(timeline)), ...facts].join(' · ');
+  return tenLines(iconOf(report), answer.summary, place, [...seen, ...gates, ...why]);
 }
 
+/** Beside the heading and the line of the pod. */
+const mostLines = 8;
+
 const tenLines = ({ symbol }: Icon, answer: string, place: string, lines: readonly string[]): string =>
-  [`### ${pen.symbol(symbol)} ${forMarkdown(answer, 1000)}`, place, ...lines.slice(0, 8)].join('\n');
+  [`### ${pen.symbol(symbol)} ${forMarkdown(answer, 1000)}`, place, ...lines.slice(0, mostLines)].join('\n');
 
 const textOf = (pieces: readonly Piece[]): string => forMarkdown(pieces.map(({ text }) => text).join(''), 1000);
 

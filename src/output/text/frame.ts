@@ -35,7 +35,8 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Pie
     ...replacementLane(timeline),
   ];
   const space = Math.max(0, room - 1 - warning.length);
-  const shown = lanes.length > space ? lanes.slice(0, Math.max(0, space - 1)) : lanes;
+  const byNews = lanes.toSorted((a, b) => Number(a.isOver ?? false) - Number(b.isOver ?? false));
+  const shown = lanes.length > space ? byNews.slice(0, Math.max(0, space - 1)) : lanes;
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
   return [
@@ -99,6 +100,8 @@ interface LiveLane {
   readonly isTrack?: boolean;
   readonly words: string;
   readonly ink: Ink;
+  /** Shown last in a window that is too low for all lanes: nothing more happens to this container. */
+  readonly isOver?: boolean;
 }
 
 function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): LiveLane {
@@ -119,6 +122,7 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
     isTrack: ran,
     words: containerWords(container, timeline, now),
     ink: exit?.code === undefined ? (ran ? 'plain' : 'dim') : exitInk[outcome],
+    isOver: !ran || exit !== undefined,
   };
 }
 

@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const waiting = [
   'test/{cli,demo}/**/*.test.ts',
   'test/kube/{client,exec-plugin,http2,secrets,watch}.test.ts',
-  'test/packaging/{build,kubectl}.test.ts',
+  'test/packaging/{build,executable,kubectl}.test.ts',
   'test/output/live-pty.test.ts',
   'test/rollout/{held-up,ndjson,progress}.test.ts',
   'test/run/{lost-answers,overtaken}.test.ts',
@@ -18,9 +18,6 @@ const waiting = [
 
 /** They check times to 100 ms. They allow for stalls of their own process; one retry for stalls that they cannot see. */
 const timed = ['test/probe/**/*.test.ts', 'test/cli/many-pods.test.ts', 'test/programs/stop-behaviour.test.ts'];
-
-/** An executable takes long to make, changes rarely, and the release workflow tries each. */
-const inSweep = ['test/packaging/executable.test.ts'];
 
 /** They take longest, which the size of their files does not show: begun last, each would run alone at the end. */
 const slow = [
@@ -68,7 +65,7 @@ export default defineConfig({
           ...plain,
           name: 'computing',
           include: ['test/**/*.test.ts'],
-          exclude: [...waiting, ...timed, ...inSweep],
+          exclude: [...waiting, ...timed],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

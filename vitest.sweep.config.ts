@@ -4,7 +4,6 @@ import { defineConfig } from 'vitest/config';
 const long = [
   'test/advice/{edited-text,fix,one-number}.test.ts',
   'test/cli/over-http.test.ts',
-  'test/packaging/executable.test.ts',
   'test/fuzz/*.test.ts',
   'test/faults/{matrix,big-namespace}.test.ts',
   'test/probe/{hostile,schedule}.test.ts',

@@ -111,12 +111,12 @@ const noName = (type: string): Error =>
   );
 
 function notOne(words: readonly string[], isOne: boolean): Error {
-  const named = words.filter((text) => text !== '').map(shown);
-  const wrong = `only ${isOne ? 'one' : 'pods'} can be named${isOne ? '' : ' together'}, not ${named.join(' ')}`;
-  const alone = named.length === 0 ? 'no pod was named' : `"${named.join('')}" is neither a pod nor TYPE/NAME`;
+  const named = words.map((text) => (text === '' ? '""' : shown(text))).join(' ');
+  const together = `only ${isOne ? 'one' : 'pods'} can be named${isOne ? '' : ' together'}, not ${named}`;
+  const wrong = words.length > 1 ? together : `"${named}" is neither a pod nor TYPE/NAME`;
   return usageError(
     'target',
-    named.length > 1 ? wrong : alone,
+    words.join('') === '' ? 'no pod was named' : wrong,
     `Name it: POD, ${isOne ? 'pod/POD or deployment/NAME' : 'several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR'}`,
   );
 }

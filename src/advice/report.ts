@@ -200,8 +200,12 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   const planned = preStop?.sleepSeconds ?? spec.lifecycle?.preStop?.exec?.seconds ?? 0;
   const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
   // What would have been enough; of a kill it is not known.
-  const neededMs = isKill ? 0 : code === 'prestop-cut-off' ? planned * 1000 : usedMs / 0.75;
-  if (!lowered || neededMs >= lowered.spec * 1000) return undefined;
+  const neededMs: Partial<Record<string, number>> = {
+    'prestop-cut-off': planned * 1000,
+    'prestop-heavy': hookMs * 2,
+    'grace-nearly-spent': usedMs / 0.75,
+  };
+  if (!lowered || (neededMs[code] ?? 0) >= lowered.spec * 1000) return undefined;
   // A sidecar also waits for the main containers, so any of them may be the slow one.
   const exiting = kind === 'sidecar' && !isKill ? 'the containers' : container.name;
   const isByHook = code.startsWith('prestop-') || (!isKill && hookMs * 2 >= usedMs);

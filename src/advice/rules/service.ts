@@ -76,11 +76,9 @@ function unprobed(spec: Situation): Problem[] {
 const publishedNotReady = (spec: Situation): Problem[] =>
   spec.services
     .filter((service) => service.publishNotReadyAddresses)
-    .map(({ name, clients }) => {
+    .map(({ name }) => {
       const message = `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`;
-      // Peers find each other by a headless one. A hook does not help the others.
-      const advice = clients === 'headless' ? undefined : 'Let clients use a Service without publishNotReadyAddresses.';
-      return (advice ? warning : note)('stays-ready', message, { advice, path: spec.podPath });
+      return note('stays-ready', message, { path: spec.podPath });
     });
 
 /** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */

@@ -102,6 +102,7 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod' },
   { about: 'Node', reason: /^NodeNotSchedulable$/, name: 'cordoned', what: ({ name }) => `node ${name} was cordoned, as kubectl drain does first` },
   { about: 'Node', reason: /^NodeSchedulable$/, name: 'uncordoned', what: ({ name }) => `node ${name} was uncordoned` },
+  { about: 'Node', reason: /^Shutdown$/, says: /cancel/i, name: 'node-shutdown-cancelled', what: ({ name }) => `the shutdown of node ${name} was cancelled` },
   { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down`, cause: { trigger: 'unknown', by: 'its kubelet' } },
   { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted` },
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },

@@ -41,8 +41,9 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     ...ofNode.map(({ moment }) => moment),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
-  // What ended its node did not end a pod that a controller deleted.
-  const causes = deleted ? read : [...ofNode, ...read];
+  // What ended its node did not end a pod that a controller deleted, and perhaps none if it was cancelled.
+  const isNodeBack = ofNode.some(({ moment }) => moment.name === 'node-shutdown-cancelled');
+  const causes = deleted || isNodeBack ? read : [...ofNode, ...read];
   const cause = causes.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
   const isCancelled = cause?.trigger === 'taint' && moments.some((moment) => moment.name === 'taint-cancelled');
   return {

@@ -88,7 +88,7 @@ it('a big namespace costs no more data than a small one, apart from one paged li
   const [few, many] = [sentIn(small), sentIn(big)];
   expect(many.pages).toBe(3);
   expect(Math.abs(many.bytes - few.bytes)).toBeLessThan(20_000);
-}, 120_000);
+});
 
 it.runIf(isSweep)(
   'memory stays flat during an hour of waiting in a big namespace',

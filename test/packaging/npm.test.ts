@@ -30,7 +30,7 @@ describe('the packed tarball', () => {
     const tarball = join(folder, packed.filename);
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder });
     installed = join(folder, 'node_modules/kubectl-podexit');
-  }, 120_000);
+  });
 
   it('contains the bundle, both commands, the schemas and the licences, but no sources or tests', () => {
     expect(files).toEqual(

@@ -6,6 +6,7 @@ import { imageName } from '../programs/rows.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };
+import names from './data/names.json' with { type: 'json' };
 import { amountOf, commonValue, type AutoscalerBounds, type Neighbours } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
@@ -155,10 +156,10 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
       return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
-  const names = asArray(specOf(object)['volumeClaimTemplates'], 64).map((one) =>
+  const templates = asArray(specOf(object)['volumeClaimTemplates'], 64).map((one) =>
     asText(asObject(asObject(one)['metadata'])['name']),
   );
-  return [...lasting, ...names.map((name) => ({ name, modes: [], isOfNode: false }))];
+  return [...lasting, ...templates.map((name) => ({ name, modes: [], isOfNode: false }))];
 }
 
 /** By the last part of the repository of its image, or a port of such a store; not if it only passes requests on. */
@@ -166,7 +167,9 @@ const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }
   !(isNamedAsHelper || new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' '))) &&
   ([known.databases, known.stores].some((one) => new RegExp(one).test(imageName(image))) ||
     image.includes('/mssql/server') ||
-    ports.some(({ port, name = '' }) => known.storePorts.includes(port) && !/metrics|prom/i.test(name)));
+    ports.some(
+      ({ port, name = '' }) => known.storePorts.includes(port) && !new RegExp(names.metricsPorts, 'i').test(name),
+    ));
 
 /** Whether each pod keeps data of its own in the container, so that another pod may not be able to answer for it. */
 export function ownDataIn(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): Answer {

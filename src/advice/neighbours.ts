@@ -71,7 +71,7 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
   };
 }
 
-/** `port`: the number or the name of a container's port. Those of a `…-metrics-service` have names such as https. */
+/** `port`: the number or the name of a container's port. Those of a Service of metrics may be named https. */
 const portsOf = (ports: readonly JsonObject[], service: string) =>
   ports.flatMap(({ name, port, targetPort, protocol }) => {
     const target = amountOf(targetPort) ?? asNumber(port);

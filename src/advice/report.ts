@@ -131,7 +131,7 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
 }
 
 /** Findings about a grace period that was enough, but only just, or that cut a hook off. */
-const graceCodes = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/;
+const tightGraceCodes = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/;
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
 function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 'verdict'>, trace: Trace): Problem[] {
@@ -153,7 +153,7 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
     }
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(trace, timeline, finding)];
     // Without advice, the spec's grace period itself was too short.
-    return isUnfixable && graceCodes.test(code) && advice === undefined ? [] : [{ ...problem, advice }];
+    return isUnfixable && tightGraceCodes.test(code) && advice === undefined ? [] : [{ ...problem, advice }];
   });
 }
 
@@ -189,13 +189,14 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
   const container = timeline.containers.find((one) => one.name === name);
   const isKill = /^(sidecar-killed|killed-at-grace|no-signal-handling)$/.test(code);
-  if (!container || !(isKill || graceCodes.test(code))) return undefined;
+  if (!container || !(isKill || tightGraceCodes.test(code))) return undefined;
   const { kind, preStop, graceUsed, drain } = container;
-  const { spec, ignores, isOpen, isUnhandled, advice } = reactionOf(timeline, container);
+  const handling = reactionOf(timeline, container);
+  const { spec, ignores, isOpen, isUnhandled } = handling;
   const mayReact = code === 'sidecar-killed' && container.reaction !== 'none' && !ignores;
   // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
   const isShortened = lowered && spec.handlesTerm && isOpen;
-  if (isKill && !mayReact && !isShortened && isUnhandled) return advice;
+  if (isKill && !mayReact && !isShortened && isUnhandled) return handlingAdvice(handling);
   const hookMs = preStop?.length?.min ?? 0;
   const planned = preStop?.sleepSeconds ?? spec.lifecycle?.preStop?.exec?.seconds ?? 0;
   const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
@@ -221,25 +222,28 @@ const lossAdvice: Partial<Record<Loss['cause'], string>> = {
     'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
 };
 
-/** How a container takes its stop signal, and what to do about that. An ignored signal stays ignored after exec (POSIX, signal(7)). */
+/** How a container takes its stop signal, and what to do about that. */
 function reactionOf(timeline: Timeline, container: ContainerTimeline) {
   const { name, reaction, stopSignal } = container;
   const spec: Partial<Container> = containerSpec(timeline.pod, name) ?? {};
-  const { handlesTerm, handlesOther, shell } = spec;
+  const { handlesTerm, handlesOther } = spec;
   const ignores = ignoresItsSignal(timeline, container);
   // Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8).
   const isOpen = reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
   // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
   const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
   const known = knownEnd(spec, signalName(container), 137)?.advice;
-  const advice = ignores
-    ? `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`
-    : isOpen
-      ? `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`
-      : shell
-        ? `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`
-        : known
-          ? `${known}.`
-          : `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
-  return { spec, ignores, isOpen, isUnhandled, known, advice };
+  return { name, spec, ignores, isOpen, isUnhandled, known };
+}
+
+/** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
+function handlingAdvice({ name, spec, ignores, isOpen, known }: ReturnType<typeof reactionOf>): string {
+  if (ignores)
+    return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
+  if (isOpen)
+    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${spec.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
+  if (spec.shell)
+    return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`;
+  if (known) return `${known}.`;
+  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

@@ -115,8 +115,7 @@ export function shellsOf(image: string): readonly string[] {
 export const stopSignalOfImage = (image = ''): string | undefined => rowOfImage(image)?.stop;
 
 /** The number on Linux (signal(7)) of a signal that the API names: `SIGTERM`, `SIGRTMIN+3`. */
-export const numberOfSignal = (name = ''): number | undefined =>
-  Object.entries(signalNumbers).find(([one]) => one === name)?.[1];
+export const numberOfSignal = (name = ''): number | undefined => new Map(Object.entries(signalNumbers)).get(name);
 
 /** The signal that ends a process with this exit code: `SIGTERM` for 143. Undefined if none, or from 34 on a real-time one. */
 export const signalOfExitCode = (code: number): string | undefined =>

@@ -2,8 +2,7 @@
 import data from './data/traps.json' with { type: 'json' };
 import type { Context } from './links.ts';
 import { afterOptions, rowOf, type Reaction, type Shell, signalOfExitCode } from './rows.ts';
-import { inlined, isInstant, isOneThat, readScript, textsOf } from './shell-script.ts';
-import type { Script, ShellCommand } from './shell-script.ts';
+import { inlined, isInstant, isOneThat, readScript, textsOf, type Script, type ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
 
 export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
@@ -42,16 +41,17 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
-  let [isOpen, stopsOnError, asksForJob, readsOthers] = [false, false, false, false];
-  const last = commands.at(-1)?.forms;
+  let [isOpen, stopsOnError, asksForJob, readsOthers, joined] = [false, false, false, false, 0];
+  const last = commands.at(-1);
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob, isFollowed } = command;
+    if (!forms.has('&&')) joined = index;
     const [name, line] = [nameOf(command), lineOf(command)];
     asksForJob ||= name === 'kill' && forms.has('while condition');
     // `trap "kill $!"` before the job, which it does not know yet.
     const isTooEarly = jobs.length === 0 && (asksForJob || (name === 'trap' && words[1]?.isDynamic === true));
     if (isTooEarly || (asksForJob && forms.has('!')) || notUnderstood?.test(line)) return [];
-    const isBelow = forms.has('subshell') && !(last?.has('subshell') && handsOver(shell, last));
+    const isBelow = forms.has('subshell') && !(last?.forms.has('subshell') && handsOver(shell, last.forms));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
     readsOthers ||= (!isInChild || shell.isLastOfPipeline === true) && /^(\.|source|eval)$/.test(name);
     if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
@@ -63,25 +63,26 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const spot = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && spot !== undefined);
     if (!spot || forms.has('if condition') || isPassing(spot, forms, places)) continue;
-    if (readsOthers && spot.kind !== 'became' && !traps.size && !/\//.test(name) && !rowOf(textsOf(words))) return [];
+    const { kind, words: awaited } = spot;
+    if (readsOthers && kind !== 'became' && !traps.size && !/\//.test(name) && !rowOf(textsOf(words))) return [];
     const ahead = places.filter((one) => one.kind !== 'became' && !isBeside(one, command));
-    const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
     const ends = (one: Place): boolean => one.forms.has('while condition') || isOneThat('ends', one.words);
-    const held = (spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? [];
-    const isIdle = command === commands.at(-1) && (sleepOf(held) ?? -1) >= (isEndless(command) ? 0 : Infinity);
+    const held = (kind === 'wait' ? jobs.at(-1)?.words : awaited) ?? [];
+    const isIdle = command === last && (sleepOf(held) ?? -1) >= (isEndless(command) ? 0 : Infinity);
+    // The application is what comes before the end of `app && curl URL` and of `app && tail -f LOG`.
+    const from = isIdle || (command === last && isOneThat('ends', held)) ? index : joined;
     const left = [...ahead.filter((one) => !ends(one)), ...jobs].filter((one) => sleepOf(one.words) === undefined);
     const isKept = isIdle && left.length > 0 && left.every((one) => isOneThat('starts', one.words));
     // Nobody traps a signal to wait for something short.
-    const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isOneThat('serves', held);
-    const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
+    const runsOn = isKept || (kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isOneThat('serves', held);
+    const over = ahead.filter((one) => !one.runsOn && (runsOn || kind === 'became' || one.index >= from || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const { kind, words: awaited } = spot;
     const place = { kind, words: awaited, forms: around, isFollowed, isKept, traps, index, runsOn, stopsOnError };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
-    if (spot.kind === 'became' && !forms.has('?')) break;
+    if (kind === 'became' && !forms.has('?')) break;
   }
   const apps = jobs.filter((one) => sleepOf(one.words) === undefined);
   if (places.length === 0 && !isOpen) places.push({ kind: 'over', words: [], forms: new Set(), traps, index: 0 });

@@ -10,6 +10,7 @@ import { diffLines } from 'diff';
 import { problemsOf } from '../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../src/advice/fix/edit.ts';
 import { editedText } from '../src/advice/fix/edited-text.ts';
+import type { Path } from '../src/advice/container-spec.ts';
 import { readManifests } from '../src/advice/manifest-input.ts';
 import { parseManifests, type Manifest } from '../src/advice/manifests.ts';
 import { systemClock } from '../src/run/clock.ts';
@@ -137,7 +138,8 @@ const containersIn = (object: JsonObject) =>
         name: asText(one['name']),
         isInit: list === 'initContainers',
         preStop: asObject(one['lifecycle'])['preStop'],
-        ports: asArray(one['ports']).length,
+        // Nobody loses a request to a port that only a monitor reads.
+        ports: asArray(one['ports']).filter((port) => !/metrics|health/.test(asText(asObject(port)['name']))).length,
         hostPorts: asArray(one['ports'])
           .map(asObject)
           .some(({ hostPort }) => hostPort !== undefined),
@@ -169,7 +171,7 @@ function canOthersServe(object: JsonObject, objects: readonly JsonObject[]): boo
   return replicas > 1 && ['StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(asText(object['kind']));
 }
 
-/** Lines that go must say what an edit is about, or be somewhere else; comments stay. */
+/** Lines that go must say what an edit is about (or that there is nothing yet), or be somewhere else; comments stay. */
 function judgeText(manifests: readonly Manifest[], edits: ReadonlyMap<Manifest, readonly Edit[]>): void {
   const [first] = manifests;
   const own = manifests.flatMap((manifest) => edits.get(manifest) ?? []);
@@ -183,12 +185,12 @@ function judgeText(manifests: readonly Manifest[], edits: ReadonlyMap<Manifest, 
   if (!isDeepStrictEqual(read, wanted)) harm('file whose text says something else', first);
   const keys = new Set(
     manifests.flatMap((one) =>
-      (edits.get(one) ?? []).flatMap(({ path }) =>
-        keysIn(
-          path.reduce<unknown>((value, step) => (value as JsonObject | undefined)?.[step], one.object),
-          asText(path.at(-1)),
-        ),
-      ),
+      (edits.get(one) ?? []).flatMap(({ path }) => {
+        const at = (steps: Path) =>
+          steps.reduce<unknown>((value, step) => (value as JsonObject | undefined)?.[step], one.object);
+        const empty = path.filter((_, index) => at(path.slice(0, index + 1)) === null);
+        return [...empty.map(String), ...keysIn(at(path), asText(path.at(-1)))];
+      }),
     ),
   );
   const kept = new Set(after.split('\n').map((line) => line.trim()));

@@ -10,7 +10,7 @@ import { adviceFor, remediesFor } from './remedies.ts';
 import { isJob } from './roles.ts';
 import { serviceRules } from './rules/service.ts';
 import { handlingOf, signalText, stopRules } from './rules/stop.ts';
-import { surroundingRules } from './rules/surroundings.ts';
+import { surroundingRules, unreadFields } from './rules/surroundings.ts';
 import type { Situation } from './situation.ts';
 
 /** Worst first. `errors`: input that could not be read as manifests; the rest was judged. */
@@ -18,8 +18,6 @@ export type CheckContent = ReturnType<typeof checkReportOf>;
 export type CheckReport = CheckContent & Envelope;
 export type CheckedObject = ReturnType<typeof judge>;
 export type ReportedFinding = CheckedObject['findings'][number];
-
-type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
 
 /** `manifest`: where the spec was read from; undefined for a cluster. */
 export interface CheckedSpec {
@@ -42,7 +40,7 @@ export function checkReportOf(
   return { kind: 'CheckReport', summary, checks, errors: [...errors], verdict: { exitCode, gates } };
 }
 
-const worstToBest: readonly Judgement[] = ['problems', 'cannot-tell', 'no-problem-found'];
+const worstToBest: readonly CheckedObject['judgement'][] = ['problems', 'cannot-tell', 'no-problem-found'];
 
 function worstFirst(a: CheckedObject, b: CheckedObject): number {
   const byCount = (severity: Severity): number => countOf(b, severity) - countOf(a, severity);
@@ -70,14 +68,14 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
 export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind' | 'name' | 'namespace'>): string =>
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;
 
-/** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
+/** Most severe first. A patch lacks the rest. In a finished pod nothing runs: only its surroundings are judged. */
 export function problemsOf(spec: Situation): Problem[] {
-  return (spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules)
+  return (spec.isPatch ? [unreadFields] : spec.isFinished ? surroundingRules : rules)
     .flatMap((rule) => rule(spec))
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
 
-const rules = [...stopRules, ...serviceRules, ...surroundingRules];
+const rules = [unreadFields, ...stopRules, ...serviceRules, ...surroundingRules];
 
 export function advised(situation: Situation) {
   const found = problemsOf(situation);
@@ -103,7 +101,7 @@ export function judge({ situation, manifest }: CheckedSpec) {
   });
   const unknowns = unknownsOf(situation);
   const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }) => unknown);
-  return { ...situation.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
+  return { ...situation.subject, file, line: manifest?.lineOf([]), ...answerOf(found, unknowns), findings, cannotTell };
 }
 
 /** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */

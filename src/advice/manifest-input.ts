@@ -50,9 +50,12 @@ export async function readManifests(input: ManifestInput, ports: Around): Promis
 
 /** Of a folder the files that kubectl reads. As it does, `-R` follows no link to a folder: it could lead back. */
 async function filesIn(name: string, isRecursive: boolean): Promise<[string, () => Promise<Uint8Array>][]> {
-  const found = await readdir(name, { withFileTypes: true, recursive: isRecursive }).catch((error: Error) => error);
+  const found = await readdir(name, { withFileTypes: true, recursive: isRecursive }).catch(
+    (error: NodeJS.ErrnoException) => error,
+  );
   const more = isRecursive ? '' : '; -R reads the folders in it too';
-  if (!Array.isArray(found)) return [[name, () => (isNoFolder(found) ? contentOf(name) : Promise.reject(found))]];
+  if (!Array.isArray(found))
+    return [[name, () => (found.code === 'ENOTDIR' ? contentOf(name) : Promise.reject(found))]];
   const files = found
     .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -61,8 +64,6 @@ async function filesIn(name: string, isRecursive: boolean): Promise<[string, () 
   if (files.length === 0) return [[name, () => Promise.reject(none)]];
   return files.map((file) => [file, () => contentOf(file)]);
 }
-
-const isNoFolder = ({ code }: NodeJS.ErrnoException): boolean => code === 'ENOTDIR';
 
 async function contentOf(file: string): Promise<Uint8Array> {
   const { size } = await stat(file);
@@ -86,23 +87,15 @@ async function built(kustomization: string, env: Ports['env']): Promise<Uint8Arr
     });
     return stdout;
   } catch (error) {
-    throw notBuilt(error as NodeJS.ErrnoException & { stderr?: Buffer }, kustomization);
+    const { code = '', stderr } = error as NodeJS.ErrnoException & { stderr?: Buffer };
+    const because = stderr?.toString('utf8').trim().split('\n').at(-1)?.slice(0, 500);
+    if (code !== 'ENOENT') throw notBuilt(`kubectl could not build it: ${because || code}`);
+    const elsewhere = `Where there is a kubectl: kubectl kustomize ${kustomization} > built.yaml; then name built.yaml with -f`;
+    throw notBuilt('there is no kubectl on the PATH to build it', elsewhere);
   }
 }
 
-function notBuilt(
-  { code = '', stderr }: NodeJS.ErrnoException & { stderr?: Buffer },
-  kustomization: string,
-): PodexitError {
-  const elsewhere = `Where there is a kubectl: kubectl kustomize ${kustomization} > built.yaml; then name built.yaml with -f`;
-  const known = new Map([
-    ['ENOENT', 'there is no kubectl on the PATH to build it'],
-    ['ERR_CHILD_PROCESS_STDIO_MAXBUFFER', `it is larger than ${maxManifestBytes / 1024 / 1024} MB`],
-  ]);
-  const because = stderr?.toString('utf8').trim().split('\n').at(-1)?.slice(0, 500);
-  const message = known.get(code) ?? `kubectl could not build it: ${because || code}`;
-  return new PodexitError('manifest.kustomize', message, code === 'ENOENT' ? elsewhere : '');
-}
+const notBuilt = (message: string, hint = ''): PodexitError => new PodexitError('manifest.kustomize', message, hint);
 
 /** Of what is behind an https address, as `kubectl apply -f URL` takes it. */
 const maxBytes = 10 * 1024 * 1024;

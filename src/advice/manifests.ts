@@ -10,12 +10,10 @@ export interface Manifest {
   object: KubernetesObject;
   file: string;
   text: string;
-  /** The line at which the object begins, from 1. */
-  line: number;
   /** The index of its document in the file, from 0, and its path in there: not empty for an item of a List. */
   document: number;
   at: Path;
-  /** The line of the deepest existing field on the path. */
+  /** The line of the deepest existing field on the path, from 1; of an empty path that at which the object begins. */
   lineOf(path: Path): number;
 }
 
@@ -120,9 +118,7 @@ function objectsOf(
       const typed = { kind: kind === 'List' ? undefined : kind.slice(0, -'List'.length), ...object };
       return objectsOf(typed, [...at, 'items', index], source);
     });
-  const { lineOf } = source;
-  const object = value as KubernetesObject;
-  return [{ ...source, object, at, line: lineOf(at), lineOf: (path) => lineOf([...at, ...path]) }];
+  return [{ ...source, object: value, at, lineOf: (path) => source.lineOf([...at, ...path]) }];
 }
 
 /** Of the key or item at the deepest existing part of the path, so that a finding names the line of `livenessProbe:`. */

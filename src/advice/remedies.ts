@@ -42,8 +42,10 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   });
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.test(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
+  const lost = of(plan, 'field-without-effect');
+  const ready = all.map((one) => (lost.length > 0 && one.edits.length > 0 ? { ...one, after: lost } : one));
   // A patch of a custom resource would replace its whole list of containers, and an old version lacks fields of it.
-  return situation.isCustom || situation.isOfOldVersion ? all.map((one) => ({ ...one, edits: [] })) : all;
+  return situation.isCustom || situation.isOfOldVersion ? ready.map((one) => ({ ...one, edits: [] })) : ready;
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
@@ -54,7 +56,12 @@ export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[]
 /** What the remedies say about a problem, as a sentence. */
 export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
   const own = remedies.filter(({ solves }) => solves.includes(problem));
-  const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
+  const clauses = own.map(({ text, after }) => {
+    const what = after?.some(({ code }) => code === 'field-without-effect')
+      ? 'every field is read'
+      : 'its signal is handled';
+    return after ? `once ${what}: ${text}` : text;
+  });
   // A field keeps its spelling.
   const text = clauses.join('; ').replace(/^(?!preStop|maxSurge)./, (first) => first.toUpperCase());
   return own.length === 0 ? undefined : `${text}.`;
@@ -99,7 +106,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const isVain = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
   const vain = ` well below its ${situation.graceSeconds}s grace period: the hook shortens no outage, as ${because}`;
   const tooLong = `shorten the preStop hook of ${cut}${isOpen ? ': how long it needs is not known' : vain}`;
-  if (!isAdded && (isOpen || isVain)) return [...sentences, ...inWords(graceProblems, tooLong)];
+  if (isVain || (!isAdded && isOpen)) return [...sentences, ...inWords([...solves, ...graceProblems], tooLong)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
   const { specGraceSeconds = defaultGraceSeconds } = situation;

@@ -6,21 +6,15 @@ import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { isWindows, limitsOf, defaultGraceSeconds } from './sizes.ts';
-import { childOf } from './fix/edit.ts';
+import { childOf, partsOf } from './fix/edit.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
-import {
-  neighboursIn,
-  neighboursOf,
-  readyByService,
-  type Neighbours,
-  type ServiceSpec,
-  serviceOf,
-  type BudgetSpec,
-} from './neighbours.ts';
+import { neighboursIn, neighboursOf, readyByService, type Neighbours, serviceOf } from './neighbours.ts';
 import { narrowPod, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
+
+type ServiceSpec = Neighbours['services'][number];
 
 export interface Situation extends ReturnType<typeof situationOf> {
   readonly isFinished?: boolean;
@@ -58,15 +52,20 @@ const isBuiltIn = (object: KubernetesObject): boolean =>
   Object.hasOwn(podPaths, object.kind ?? '') && ['', 'apps', 'batch', 'extensions'].includes(groupOf(object));
 
 /** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
-const templatesOf = (object: KubernetesObject): readonly Path[] =>
-  isBuiltIn(object) ? [podPaths[object.kind ?? ''] ?? []] : templatesIn(object, []);
+function templatesOf(object: KubernetesObject): readonly Path[] {
+  if (isBuiltIn(object)) return [podPaths[object.kind ?? ''] ?? []];
+  return partsOf(object).flatMap(([path, value]) => {
+    const containers = asArray(asObject(asObject(value)['spec'])['containers']);
+    return containers.some((one) => asString(asObject(one)['image']) !== undefined) ? [path] : [];
+  });
+}
 
-function templatesIn(value: unknown, path: Path): Path[] {
-  if (path.length > 8 || typeof value !== 'object' || value === null) return [];
-  const containers = asArray(asObject(asObject(value)['spec'])['containers']);
-  if (containers.some((one) => asString(asObject(one)['image']) !== undefined)) return [path];
-  const steps = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
-  return steps.flatMap((step) => templatesIn((value as Record<string | number, unknown>)[step], [...path, step]));
+/** Of a revision of Knative with what it sets: the only container's name, and timeoutSeconds (300) as the grace period. */
+function podSpecIn(object: KubernetesObject, template: JsonObject): JsonObject {
+  const spec = asObject(template['spec']);
+  if (groupOf(object) !== 'serving.knative.dev') return spec;
+  const containers = asArray(spec['containers']).map((one) => ({ name: 'user-container', ...asObject(one) }));
+  return { ...spec, containers, terminationGracePeriodSeconds: spec['timeoutSeconds'] ?? 300 };
 }
 
 export const hasPods = (object: KubernetesObject): boolean => templatesOf(object).length > 0;
@@ -81,7 +80,7 @@ export function situationOf(
   const { kind = '', metadata } = object;
   const template = asObject(templatePath.reduce(childOf, object));
   const podPath: Path = [...templatePath, 'spec'];
-  const pod = asObject(template['spec']);
+  const pod = podSpecIn(object, template);
   const namespace = asString(metadata?.namespace);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
@@ -105,6 +104,7 @@ export function situationOf(
   const around = neighboursOf(neighbours, namespace, metadataOf(template)['labels']);
   const capacity = capacityOf(object, pod, containers, around);
   return {
+    object,
     /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
       kind: isBuiltIn(object) ? kind : `${kind}.${groupOf(object)}`,
@@ -245,7 +245,7 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
 }
 
 /** As the eviction API answers: `Create` of KK/registry/core/pod/storage/eviction.go (SIGNALS.md §1 "Eviction"). */
-function rulingOf({ name, evictsUnready, counts }: BudgetSpec, pod: Pod, isSeveral: boolean): BudgetSpec['ruling'] {
+function rulingOf({ name, evictsUnready, counts }: Neighbours['budgets'][number], pod: Pod, isSeveral: boolean) {
   const { allowed, healthy, desired } = counts;
   // `canIgnorePDB`: these pods are evicted whatever their budgets say.
   const isExempt = ['Succeeded', 'Failed', 'Pending'].includes(pod.status.phase ?? '') || isTerminating(pod);

@@ -28,6 +28,13 @@ export const childOf = (value: unknown, step: string | number): unknown =>
     ? (value as Record<string | number, unknown>)[step]
     : undefined;
 
+/** The value and all fields and items in it, each with its path; none that is nested deeper than those of a pod spec. */
+export function partsOf(value: unknown, path: Path = []): [path: Path, value: unknown][] {
+  const steps = typeof value !== 'object' || path.length > 12 ? [] : Object.keys(value ?? {});
+  const inner = Array.isArray(value) ? steps.map(Number) : steps;
+  return [[path, value], ...inner.flatMap((step) => partsOf(childOf(value, step), [...path, step]))];
+}
+
 export function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
   // Merged by name (core/v1 `patchMergeKey`).
   if (key === 'containers' || key === 'initContainers') {

@@ -203,18 +203,13 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
   const reports = await readReports([file], readRecording);
   const fixes = reports.flatMap((report) => asArray(report['fix']).map(asObject));
   const sentences = [...new Set(reports.flatMap(sentencesIn))];
+  const refuse = (message: string, hint: string) => new PodexitError('fix.report', message, hint);
+  const none = `${file} contains no fix: nothing needed fixing`;
   if (fixes.length === 0 && sentences.length === 0)
-    throw new PodexitError(
-      'fix.report',
-      `${file} contains no fix: nothing needed fixing`,
-      'Read the workload itself: kubectl podexit fix deployment/NAME',
-    );
+    throw refuse(none, 'Read the workload itself: kubectl podexit fix deployment/NAME');
+  const noObject = `a report does not hold the object, which -o ${format} needs`;
   if (fixes.length > 0 && (format === 'json-patch' || format === 'yaml'))
-    throw new PodexitError(
-      'fix.report',
-      `a report does not hold the object, which -o ${format} needs`,
-      'Use -o strategic or -o kustomize, or name the workload.',
-    );
+    throw refuse(noObject, 'Use -o strategic or -o kustomize, or name the workload.');
   // The pods of a rollout all propose the same fix for their workload.
   const distinct = [...new Map(fixes.map((fix) => [JSON.stringify([fix['target'], fix['patch']]), fix])).values()];
   const patches = distinct.map((fix) => {

@@ -131,25 +131,17 @@ export interface ComparedRow {
   text: string;
 }
 
-/** How bad an outcome is. Outcomes that are not listed are not compared. */
-const badness: Partial<Record<Outcome, number>> = {
-  graceful: 0,
-  removed: 0,
-  overran: 1,
-  failed: 2,
-  killed: 3,
-  oom: 3,
-  forced: 3,
-  stuck: 4,
-};
+/** From good to bad. Outcomes that are not listed are not compared. */
+const grades = [/^(graceful|removed)$/, /^overran$/, /^failed$/, /^(killed|oom|forced)$/, /^stuck$/];
+const badness = (outcome: Outcome): number => grades.findIndex((one) => one.test(outcome));
 
 export function outcomeRow(before: readonly ExitSample[], after: readonly ExitSample[]): ComparedRow[] {
   const killed = shareRow('killed', ...sharesOf(before, after, (one) => one.killed));
   if (killed.length > 0) return killed;
   const [was, is] = [worstOutcome(before), worstOutcome(after)];
-  const [wasBad, isBad] = [badness[was], badness[is]];
-  if (wasBad === undefined || isBad === undefined || wasBad === isBad) return [];
-  const shares = sharesOf(before, after, ({ outcome }) => badness[outcome] === Math.max(wasBad, isBad));
+  const [wasBad, isBad] = [badness(was), badness(is)];
+  if (wasBad < 0 || isBad < 0 || wasBad === isBad) return [];
+  const shares = sharesOf(before, after, ({ outcome }) => badness(outcome) === Math.max(wasBad, isBad));
   return isProven(...shares) ? [{ sign: isBad - wasBad, text: `outcome: ${was} → ${is}` }] : [];
 }
 

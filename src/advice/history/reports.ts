@@ -7,7 +7,7 @@ import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
 import { decodedText, whyUnread } from '../decoded-text.ts';
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, asText, shape, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { readRecording } from '../../run/recorded-run.ts';
 import { deploymentNameIn } from '../why/gone-pod.ts';
@@ -73,6 +73,10 @@ const refuse = (file: string) => (error: Error) => {
   throw unreadable(file, whyUnread(error));
 };
 
+const count = (raw: unknown): number => asNumber(raw) ?? 0;
+const tallyOf = shape({ sent: count, failed: count });
+const findingOf = shape({ code: asText, severity: (raw) => asString(raw) ?? 'info' });
+
 export function sampleOf(document: JsonObject) {
   const containers = objectsIn(document['containers']);
   const main = containers.filter(({ kind }) => kind === undefined || kind === 'container');
@@ -94,16 +98,9 @@ export function sampleOf(document: JsonObject) {
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
     killed: containers.some(({ outcome: end }) => end === 'killed'),
-    requests: totalOfAny(
-      objectsIn(asObject(document['traffic'])['probes']).map(({ sent, failed }) => {
-        return { sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 };
-      }),
-    ),
+    requests: totalOfAny(asArray(asObject(document['traffic'])['probes']).map(tallyOf)),
     fix: fixIn(document),
-    findings: objectsIn(verdict['findings']).map((one) => ({
-      code: asText(one['code']),
-      severity: asString(one['severity']) ?? 'info',
-    })),
+    findings: asArray(verdict['findings']).map(findingOf),
   };
 }
 

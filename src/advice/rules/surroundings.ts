@@ -1,10 +1,33 @@
-/** Rules about sidecars, liveness probes, finalizers, node and owner. */
+/** Rules about fields that are not read, sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import type { ContainerSpec } from '../container-spec.ts';
+import fields from '../data/fields.json' with { type: 'json' };
+import { partsOf } from '../fix/edit.ts';
 import { limitText } from '../sizes.ts';
-import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
+import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
+
+/**
+ * About stopping and replacing, but misspelt or at another level: the API server drops what it does not know, with a warning
+ * at most, unless its client asks for strict validation, as kubectl does by default. A custom resource has fields of its own.
+ */
+export function unreadFields({ object, podPath, subject: { kind }, isCustom, containers }: Situation): Problem[] {
+  // Without an apiVersion it is a file of another kind, such as values of Helm.
+  return (object.apiVersion ? partsOf(object) : []).flatMap(([path, value]) => {
+    const key = String(path.at(-1));
+    const field = fields.find(({ like }) => new RegExp(like).test(key.toLowerCase().replace(/[-_]/g, '')));
+    if (!field || !new RegExp(field.value).test(JSON.stringify(value))) return [];
+    const place = [kind, ...path.slice(0, -1)].join('.').replace([kind, ...podPath].join('.'), 'podSpec');
+    const isRight = key === field.name && new RegExp(field.in, 'i').test(place);
+    if (isRight || (isCustom && !place.startsWith('podSpec'))) return [];
+    const container = containers.find((one) => one.path.every((step, at) => step === path[at]))?.name;
+    const [of, it] = [container ? ` of ${container}` : '', key === field.name ? 'it' : field.name];
+    const message = `${key}${of} is not read here, as ${it} belongs in ${field.where}: kubectl apply refuses it, and other clients may have it dropped`;
+    const advice = `Write ${field.name} in ${field.where}, or remove it.`;
+    return error('field-without-effect', message, { container, path, advice });
+  });
+}
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {

@@ -108,8 +108,6 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
 
-export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
-
 /** Undefined for a reason that says nothing about a shutdown. */
 export function readEvent(facts: EventFacts) {
   const meaning = eventMeanings.find(

@@ -3,15 +3,7 @@ import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asObject, asSeconds } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import { isPlausibleTime } from '../../model/stamps.ts';
-import {
-  isStop,
-  momentAt,
-  readEvent,
-  timeIn,
-  uncertaintyMs,
-  type EventFacts,
-  type ReadableEvent,
-} from './event-facts.ts';
+import { isStop, momentAt, readEvent, timeIn, uncertaintyMs, type EventFacts } from './event-facts.ts';
 import type { PastExit, PastGrace, WhyMoment } from './report.ts';
 
 /** A namespace as it is now, with the Events of the last hour or so. */
@@ -27,8 +19,7 @@ export type GonePod = ReturnType<typeof gonePod>;
 /** `nodeFacts`: Events about its node. */
 export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []) {
   const traces = tracesOf(name, history);
-  const { own, stop, deleted, uid, owners } = traces;
-  const read = own.flatMap((fact) => readEvent(fact) ?? []);
+  const { read, stop, deleted, uid, owners } = traces;
   const next = successorOf(traces);
   // Shortly before the stop, and until a minute after it.
   const ofNode = nodeFacts
@@ -50,7 +41,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     uid,
     ...(cause && !isCancelled ? cause : triggerOf(traces, next)),
     owners,
-    grace: stop && graceOf(stop, traces, read, next),
+    grace: stop && graceOf(stop, traces, next),
     moments,
     problem: read.findLast(({ isBad }) => isBad)?.moment.what,
     /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
@@ -65,7 +56,9 @@ function tracesOf(name: string, history: NamespaceHistory) {
   const own = eventsOfLatest(name, history);
   const stop = own.find(isStop);
   const uid = own.findLast((fact) => fact.uid !== undefined)?.uid;
-  return { ...history, name, own, stop, uid, deleted: deletionOf(name, own, history), owners: ownersOf(name, history) };
+  const read = own.flatMap((fact) => readEvent(fact) ?? []);
+  const [deleted, owners] = [deletionOf(name, own, history), ownersOf(name, history)];
+  return { ...history, name, read, stop, uid, deleted, owners };
 }
 
 /** The node of a pod, needed to read the Events about that node. */
@@ -123,8 +116,7 @@ function successorOf({ name, uid, stop, facts, pods }: Traces) {
 /** From the template, because the pod is gone. A --grace-period of the deletion is unknown. */
 function graceOf(
   stop: EventFacts,
-  { owners: [owner], workloads }: Traces,
-  read: readonly ReadableEvent[],
+  { owners: [owner], workloads, read }: Traces,
   next: Successor | undefined,
 ): PastGrace | undefined {
   const { spec } = asObject(asObject(asObject(objectOf(owner, workloads))['spec'])['template']);

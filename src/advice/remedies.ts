@@ -42,7 +42,7 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   });
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.test(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
-  const lost = of(plan, 'field-without-effect');
+  const lost = found.filter(isUnread);
   const ready = all.map((one) => (lost.length > 0 && one.edits.length > 0 ? { ...one, after: lost } : one));
   // A patch of a custom resource would replace its whole list of containers, and an old version lacks fields of it.
   return situation.isCustom || situation.isOfOldVersion ? ready.map((one) => ({ ...one, edits: [] })) : ready;
@@ -57,9 +57,7 @@ export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[]
 export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
   const own = remedies.filter(({ solves }) => solves.includes(problem));
   const clauses = own.map(({ text, after }) => {
-    const what = after?.some(({ code }) => code === 'field-without-effect')
-      ? 'every field is read'
-      : 'its signal is handled';
+    const what = after?.some(isUnread) ? 'every field is read' : 'its signal is handled';
     return after ? `once ${what}: ${text}` : text;
   });
   // A field keeps its spelling.
@@ -73,6 +71,7 @@ interface Plan {
 }
 
 const signalCodes = /^(no-signal-handl(ing|er)|shell-as-pid-1|stop-signal-mismatch)$/;
+const isUnread = ({ code }: Problem): boolean => code === 'field-without-effect';
 
 /** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
 const isUnhandled = (situation: Situation, { code, container, path }: Problem): boolean =>
@@ -117,7 +116,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
   const first = isOfHook ? 'shorten that hook: ' : '';
-  const late = limit && `${first}${limitText(limit)}, and a longer grace period does not help then`;
+  const most =
+    limit && limit.seconds > specGraceSeconds ? ': raise the grace period to that, and let it need less' : '';
+  const late = limit && `${first}${limitText(limit)}${most || ', and a longer grace period does not help then'}`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];

@@ -74,8 +74,6 @@ const refuse = (file: string) => (error: Error) => {
 };
 
 const count = (raw: unknown): number => asNumber(raw) ?? 0;
-const tallyOf = shape({ sent: count, failed: count });
-const findingOf = shape({ code: asText, severity: (raw) => asString(raw) ?? 'info' });
 
 export function sampleOf(document: JsonObject) {
   const containers = objectsIn(document['containers']);
@@ -98,9 +96,9 @@ export function sampleOf(document: JsonObject) {
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
     killed: containers.some(({ outcome: end }) => end === 'killed'),
-    requests: totalOfAny(asArray(asObject(document['traffic'])['probes']).map(tallyOf)),
+    requests: totalOfAny(asArray(asObject(document['traffic'])['probes']).map(shape({ sent: count, failed: count }))),
     fix: fixIn(document),
-    findings: asArray(verdict['findings']).map(findingOf),
+    findings: asArray(verdict['findings']).map(shape({ code: asText, severity: (raw) => asString(raw) ?? 'info' })),
   };
 }
 

@@ -116,8 +116,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
   const first = isOfHook ? 'shorten that hook: ' : '';
-  const most =
-    limit && limit.seconds > specGraceSeconds ? ': raise the grace period to that, and let it need less' : '';
+  const most = limit && limit.seconds > specGraceSeconds ? ': raise the grace period to that at most' : '';
   const late = limit && `${first}${limitText(limit)}${most || ', and a longer grace period does not help then'}`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);

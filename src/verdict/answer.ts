@@ -84,8 +84,7 @@ function findingsOfBadExits(timeline: Timeline, outcome: Outcome, findings: read
   const counted = outcome === 'forced' ? timeline.containers : mainContainers(timeline);
   const ended = outcome === 'forced' ? 'abandoned' : outcome;
   const bad = counted.filter((one) => (ended === 'overran' ? one.pastGrace : one.outcome === ended));
-  const names = bad.map(({ name }) => name);
-  return findings.filter(({ container }) => container === undefined || names.includes(container));
+  return findings.filter(({ container }) => container === undefined || bad.some(({ name }) => name === container));
 }
 
 /** What made a bad exit worse than its cause alone. */

@@ -111,12 +111,13 @@ export const afterText = (length: string, event: string): string =>
   length.startsWith('≤') ? ` within ${length.slice(1)} of ${event}` : ` ${length} after ${event}`;
 
 /**
- * How much of its grace period a container used; undefined if nothing was observed, or if the kubelet began it anew. Without
- * a preStop hook and a late signal this is the drain, so that "3.1s after SIGTERM" and the bar are the same number.
+ * How much of its grace period a container used; undefined if nothing was observed, or if the kubelet began it anew: it is
+ * then less than hook and drain together. Without a preStop hook and a late signal this is the drain, so that "3.1s after
+ * SIGTERM" and the bar are the same number.
  */
 export function graceUsedLength({ graceUsed, drain, preStop, kind }: ContainerTimeline): Length | undefined {
-  // Begun anew, it counts less than hook and drain together.
-  if (!graceUsed || graceUsed.max < (preStop?.length?.min ?? 0) + (drain?.min ?? 0)) return undefined;
+  const { outlasted, length: hook } = preStop ?? {};
+  if (!graceUsed?.max || (!outlasted && graceUsed.max < (hook?.min ?? 0) + (drain?.min ?? 0))) return undefined;
   if (!drain || preStop || kind !== 'container') return graceUsed;
   // If the signal follows the kubelet's start this closely, two different lengths would only confuse.
   return Math.abs(graceUsed.shown - drain.shown) < 500 ? drain : graceUsed;

@@ -45,20 +45,20 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
       if (!printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
     held = new Map(marks.flatMap((mark) => (ready.has(mark) ? [] : [[mark.id, heldSince(mark)]])));
     const events: PrintEvent[] = [];
-    const updateAt = Math.max(now, above);
-    const lines = inPrintedOrder(marks.filter((one) => ready.has(one))).map((placed) => {
+    const lines = new Map<string, { mark: Mark; at: number; isLate: boolean }>();
+    for (const placed of inPrintedOrder(marks.filter((one) => ready.has(one)))) {
       const mark = notBefore(placed, above);
       const isLate = printed.has(mark.id) || mark.at.shown < above;
-      if (!isLate) return { mark, at: mark.at.shown, isLate };
-      const causes = causesOf(mark, marks).flatMap(({ id }) => printed.get(id)?.mark.at ?? []);
-      const causesAbove = causes.filter((at) => !isWide(at)).map(({ shown }) => shown);
-      return { mark: notBefore(placed, Math.max(-Infinity, ...causesAbove)), at: updateAt, isLate };
-    });
+      const causes = causesOf(mark, marks).flatMap(({ id }) => printed.get(id) ?? lines.get(id) ?? []);
+      const causesAbove = causes.flatMap(({ mark: { at } }) => (isWide(at) ? [] : at.shown));
+      const update = { mark: notBefore(placed, Math.max(-Infinity, ...causesAbove)), at: Math.max(now, above), isLate };
+      lines.set(mark.id, isLate ? update : { mark, at: mark.at.shown, isLate });
+    }
     // What is learned with its effects is printed above them.
-    for (const line of lines.filter(({ isLate, mark }) => isLate && !printed.has(mark.id)))
-      for (const { mark, at, isLate } of lines)
+    for (const line of [...lines.values()].filter(({ isLate, mark }) => isLate && !printed.has(mark.id)))
+      for (const { mark, at, isLate } of lines.values())
         if (!isLate && causesOf(mark, marks).some(({ id }) => id === line.mark.id)) line.at = Math.min(line.at, at);
-    for (const { mark, at, isLate } of lines.sort((a, b) => a.at - b.at)) {
+    for (const { mark, at, isLate } of [...lines.values()].sort((a, b) => a.at - b.at)) {
       const result = resultOf(mark, timeline);
       const old = printed.get(mark.id);
       const isMoved = old && hasMoved(old.mark.at, mark.at);

@@ -13,10 +13,7 @@ import type { readRecording } from '../../run/recorded-run.ts';
 import { deploymentNameIn } from '../why/gone-pod.ts';
 
 /** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
-export interface Seconds {
-  min: number;
-  max: number;
-}
+export type Seconds = Record<'min' | 'max', number>;
 
 /** The facts of one exit that are compared with other exits. All lengths are in seconds. */
 export type ExitSample = ReturnType<typeof sampleOf>;

@@ -138,6 +138,7 @@ function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent)
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
 const triggerOfUser: ReadonlyMap<string, TriggerKind> = new Map([
+  ['system:kube-scheduler', 'preemption'],
   ['system:serviceaccount:kube-system:generic-garbage-collector', 'owner-deleted'],
   ['system:serviceaccount:kube-system:namespace-controller', 'namespace-deletion'],
   ['system:serviceaccount:kube-system:job-controller', 'job'],
@@ -151,7 +152,9 @@ function textOf(event: AuditEvent, isRequest: boolean): { name: string; what: st
   if (isEviction(event) && event.status === 429)
     return { name: 'eviction-refused', what: 'an eviction was refused by a PodDisruptionBudget' };
   if (!isDone(event)) return undefined;
-  if (isRequest) return { name: 'accepted', what: isEviction(event) ? 'eviction accepted' : 'delete accepted' };
+  const grace = asNumber(asObject(event.sent?.['deleteOptions'] ?? event.sent)['gracePeriodSeconds']);
+  const options = grace === undefined ? '' : ` with a grace period of ${grace}s`;
+  if (isRequest) return { name: 'accepted', what: `${isEviction(event) ? 'eviction' : 'delete'} accepted${options}` };
   // It may have come after the pod was gone.
   if (event.verb === 'deletecollection' && event.name === '') return undefined;
   if (isDelete(event))

@@ -85,7 +85,7 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^Killing$/, says: /^Stopping container /, name: 'stopping', what: (one) => `kubelet started termination of ${containerName(one)}`, provesPresence: true },
   { about: 'Pod', reason: /^Killing$/, name: 'restarted', what: ({ message }) => message, isBad: true },
   { about: 'Pod', reason: /^FailedPreStopHook$/, name: 'prestop-failed', what: (one) => `preStop hook of ${containerName(one)} failed`, isBad: true, provesPresence: true },
-  { about: 'Pod', reason: /^FailedKillPod$/, name: 'kill-failed', what: 'the kubelet could not stop a container', isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^FailedKillPod$/, name: 'kill-failed', what: ({ message }) => `the kubelet could not stop a container${(/desc = ([^"\\]{1,200})/.exec(message)?.[1] ?? '').trimEnd().replace(/^(?=.)/, ': ')}`, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^ExceededGracePeriod$/, name: 'kill-failed', what: 'the runtime did not stop it within its grace period', isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, says: /^(Liveness|Startup)/, name: 'unhealthy', what: firstLine, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, name: 'unhealthy', what: firstLine, provesPresence: true },

@@ -94,9 +94,9 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
     return { kind: 'handles', how: `its image decides: ${handling.how}; ${right.how}` };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   const drains = (one: SignalHandling): boolean => one.kind === 'handles' && !one.endsAtOnce;
-  const trapped = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((one) => drains(signalHandlingOf(command, one)));
-  if (trapped === undefined) return handling;
-  const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
+  const other = 'RTMIN+3 QUIT INT USR1 USR2 WINCH HUP'.split(' ').find((one) => drains(signalHandlingOf(command, one)));
+  if (other === undefined) return handling;
+  const because = `its command handles SIG${other}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${other}`;
   return { kind: 'depends', because };
 }
 

@@ -10,32 +10,32 @@ import type { Situation } from '../situation.ts';
 
 /**
  * About stopping and replacing, but misspelt or at another level: the API server drops what it does not know, with a warning
- * at most, unless its client asks for strict validation, as kubectl does by default. A custom resource has fields of its own.
+ * at most, unless its client asks for strict validation, as kubectl does by default; it refuses hooks of another form.
  */
 export function unreadFields({ object, podPath, subject: { kind }, isCustom, containers }: Situation): Problem[] {
-  // Without an apiVersion it is a file of another kind, such as values of Helm.
+  // Without an apiVersion it is a file of another kind, such as values of Helm. A custom resource has fields of its own.
   return (object.apiVersion ? partsOf(object) : []).flatMap(([path, value]) => {
     const key = String(path.at(-1));
     const field = fields.find(({ like }) => new RegExp(like).test(key.toLowerCase().replace(/[-_]/g, '')));
     if (!field || !new RegExp(field.value).test(JSON.stringify(value))) return [];
     const place = [kind, ...path.slice(0, -1)].join('.').replace([kind, ...podPath].join('.'), 'podSpec');
     const isRight = key === field.name && new RegExp(field.in, 'i').test(place);
-    if (isRight || (isCustom && !place.startsWith('podSpec'))) return [];
+    const isWellFormed = new RegExp(field.form ?? '').test(JSON.stringify(value));
+    if ((isRight && isWellFormed) || (isCustom && !place.startsWith('podSpec'))) return [];
     const container = containers.find((one) => one.path.every((step, at) => step === path[at]))?.name;
     const [of, it] = [container ? ` of ${container}` : '', key === field.name ? 'it' : field.name];
-    const message = `${key}${of} is not read here, as ${it} belongs in ${field.where}: kubectl apply refuses it, and other clients may have it dropped`;
-    const advice = `Write ${field.name} in ${field.where}, or remove it.`;
+    const advice = `Write ${field.name} ${isRight ? 'so' : `in ${field.where}`}, or remove it.`;
+    const message = `${key}${of} ${isRight ? field.refused : `is not read here, as ${it} belongs in ${field.where}: kubectl apply refuses it, and other clients may have it dropped`}`;
     return error('field-without-effect', message, { container, path, advice });
   });
 }
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {
-  const { helpers } = rolesOf(spec);
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
-  return helpers
-    .filter((one) => (isJob(spec) ? !isEnded(spec) : !onlyReports(one)))
+  return rolesOf(spec)
+    .helpers.filter((one) => (isJob(spec) ? !isEnded(spec) : !onlyReports(one)))
     .map((helper) => {
       const details = { ...at(helper), advice: sidecarAdvice(spec, helper) };
       return warning('classic-sidecar', `${helper.name} ${form}`, details);

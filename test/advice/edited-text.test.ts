@@ -26,11 +26,12 @@ function drawEdits(draw: Draw, object: Record<string, unknown>): Edit[] {
     { path: ['spec', 'strategy'], value: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, b: 0 } }, why },
     { path: [...path, 'lifecycle', 'preStop'], value: { sleep: { seconds: 10 } }, why },
   ];
-  // A list where the API has a map is no manifest.
+  // A list or a text where the API has a map is no manifest.
   const isFit = (edit: Edit): boolean =>
     [...edit.path, ''].every((step, at) => {
       const parent = edit.path.slice(0, at).reduce<unknown>(childOf, object);
-      return typeof step === 'number' || !Array.isArray(parent);
+      const isText = typeof parent === 'string' && typeof edit.value === 'object';
+      return typeof step === 'number' || !(isText || Array.isArray(parent));
     });
   return edits.filter((edit) => draw(3) === 0 && isFit(edit));
 }

@@ -47,7 +47,8 @@ function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[]
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
   // The Event of a failed hook may still arrive, and show that no signal was sent.
-  const provisional = !reportedExit(container) || hook?.mayStillFail === true;
+  const isExitOpen = !reportedExit(container);
+  const provisional = isExitOpen || hook?.mayStillFail === true;
   const again = container.graceStart && { ...container.graceStart };
   const lost = facts.readyLost && seenAt(exit, `ready-lost/${subject}`, facts.readyLost, 'pod');
   return [
@@ -59,13 +60,12 @@ function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[]
       : []),
     ...mark('stop-signal', signal, { subject, note: signal?.name, provisional: provisional && !signal?.proved }),
     ...mark('kill', container.kill, { subject, note: 'SIGKILL' }),
-    ...mark('exited', container.exit?.at, {
-      subject,
-      note: exitNote(container),
-      provisional: !reportedExit(container),
-    }),
+    ...mark('exited', container.exit?.at, { subject, note: exitNote(container), provisional: isExitOpen }),
     // A container that has exited is not ready either.
-    ...mark('ready-lost', lost && container.exit && isBefore(container.exit.at, lost) ? undefined : lost, { subject }),
+    ...mark('ready-lost', lost && container.exit && isBefore(container.exit.at, lost) ? undefined : lost, {
+      subject,
+      provisional: isExitOpen,
+    }),
   ];
 }
 

@@ -197,12 +197,12 @@ it('--from explains the newest of several exits of pods with this name', async (
 /** Marks of a live report that an audit log cannot show, with the reason in the report. */
 const reasons: [marks: RegExp, reason: RegExp][] = [
   [
-    /^(acknowledged|stopping|stop-signal|kill|prestop-ended)$/,
+    /^(acknowledged|stopping(-again)?|stop-signal|kill|prestop-ended)$/,
     /the log contains no Event of the pod|it was removed before/,
   ],
   [/^(exited|containers-done)$/, /it was removed before the kubelet had reported that/],
   [/^(unrouted|endpoint-removed)$/, /when it was taken out of traffic/],
-  [/^(replacement|node)-/, /its replacement, its node and its logs/],
+  [/^(replacement|node|kubelet)-/, /its replacement, its node and its logs/],
 ];
 
 const keyOf = ({ name, subject }: MarkReport): string => (subject === undefined ? name : `${name} of ${subject}`);

@@ -26,7 +26,7 @@ const textOf = (answer: ExecResult): string => (answer.kind === 'done' ? answer.
 
 export function inspectionOf(status: ExecResult, cmdline: ExecResult, signal: string, sharesProcesses: boolean) {
   const unreadable = (because: string): Inspection => ({ kind: 'unreadable', because });
-  if (sharesProcesses) return unreadable('the pod shares its processes, so PID 1 is not the application');
+  if (sharesProcesses) return unreadable('its processes are shared, so PID 1 is not the application');
   if (status.kind === 'refused') return unreadable(whyRefused(status));
   if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   // The signals that PID 1 blocks (`Blk`), ignores and catches, as bit masks.

@@ -84,7 +84,7 @@ export function situationOf(
   const namespace = asString(metadata?.namespace);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
-  const sharesProcesses = pod['shareProcessNamespace'] === true;
+  const sharesProcesses = pod['shareProcessNamespace'] === true || pod['hostPID'] === true;
   const specs = containerSpecsOf(pod, podPath, (container) => ({
     scripts: mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace }),
     sharesProcesses,
@@ -120,7 +120,7 @@ export function situationOf(
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
     containers,
-    /** No container has PID 1, so a signal without a handler ends it. */
+    /** With each other or with the node: no container has PID 1, so a signal without a handler ends it. */
     sharesProcesses,
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),

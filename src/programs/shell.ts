@@ -37,13 +37,12 @@ const lineOf = ({ forms, words, isJob }: ShellCommand, known?: ReadonlySet<strin
 
 /** Several: what is not known here decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
-  const { commands } = script;
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
   let [isOpen, stopsOnError, asksForJob, readsOthers, joined] = [false, false, false, false, 0];
-  const last = commands.at(-1);
-  for (const [index, command] of commands.entries()) {
+  const last = script.commands.at(-1);
+  for (const [index, command] of script.commands.entries()) {
     const { words, forms, isJob, isFollowed } = command;
     if (!forms.has('&&')) joined = index;
     const [name, line] = [nameOf(command), lineOf(command)];
@@ -188,14 +187,15 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (isLong && (isKept || (sleep ?? Infinity) === Infinity)) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits } = run ?? {};
-  const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
+  const { signals = true, waits, exits, seconds = 0 } = run ?? {};
+  const goesOn = !run || seconds === Infinity || (waits && !signals) || (!exits && isEndless(standing));
   if (isLong && (signals || !goesOn || late === data.isStep)) return says(shell, signal, data.oversleeps);
   if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
-  if (jobs.length === 0 && !isKept && (words.length === 0 || sleep !== undefined))
-    return { ...says(shell, signal, data.ends), limitSeconds: sleep };
-  return { ...says(shell, signal, data.leaves), isSent: signals };
+  if (jobs.length > 0 || isKept || (words.length > 0 && sleep === undefined))
+    return { ...says(shell, signal, data.leaves), isSent: signals };
+  const ends = seconds > 0 ? data.endsLater : data.ends;
+  return { ...says(shell, signal, ends), limitSeconds: (sleep ?? 0) + seconds || undefined };
 }
 
 /** What a trap and what follows it do; undefined: not known. `endsItself`: without a trap, the signal ends the shell. */
@@ -236,5 +236,6 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
   const waits = (forms.has('job loop') && !exits) || pauses.length > 1;
   const signals = sent.some((one) => one !== 'nothing');
-  return signals && !waits && lines.some((line) => /^sleep\b/.test(line)) ? undefined : { signals, waits, exits };
+  const seconds = parts.flat().reduce((sum, { words }) => sum + (sleepOf(words) ?? 0), 0);
+  return signals && !waits && seconds > 0 ? undefined : { signals, waits, exits, seconds };
 }

@@ -69,8 +69,7 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   if (isCommand || others.length > 0) return { command: words };
   const { commands, isPlain } = commandsIn(word);
   if (/\s/.test(word)) return { command: (isPlain && commands.length === 1 && commands[0]) || ['sh', '-c', word] };
-  const isImage = /^[^./].*[/:@]/.test(word) || (!rowOf([word]) && rowOfImage(word)?.cmd);
-  return isImage ? { image: word } : { command: [word] };
+  return /^[^./].*[/:@]/.test(word) || (!rowOf(words) && rowOfImage(word)?.cmd) ? { image: word } : { command: [word] };
 }
 
 /** For the default grace period of 30 s. */

@@ -192,11 +192,10 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   if (!container || !(isKill || tightGraceCodes.test(code))) return undefined;
   const { kind, preStop, graceUsed, drain } = container;
   const handling = reactionOf(timeline, container);
-  const { spec, ignores, isOpen, isUnhandled } = handling;
-  const mayReact = code === 'sidecar-killed' && container.reaction !== 'none' && !ignores;
+  const { spec, isOpen, isUnhandled } = handling;
   // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
   const isShortened = lowered && spec.handlesTerm && isOpen;
-  if (isKill && !mayReact && !isShortened && isUnhandled) return handlingAdvice(handling);
+  if (isKill && !isShortened && isUnhandled) return handlingAdvice(handling);
   const hookMs = preStop?.length?.min ?? 0;
   const planned = preStop?.sleepSeconds ?? spec.lifecycle?.preStop?.exec?.seconds ?? 0;
   const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);

@@ -123,9 +123,8 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   return { lo: asked, hi: asked + second };
 }
 
-function isWitnessed(trace: Trace, { first, underWay }: DeletionFacts): boolean {
-  return !underWay && deliverableSince(trace, 'pod', first.at) === first.at;
-}
+const isWitnessed = (trace: Trace, { first, underWay }: DeletionFacts): boolean =>
+  !underWay && deliverableSince(trace, 'pod', first.at) === first.at;
 
 /** A finished pod's grace is 0 and stays 0 (SIGNALS.md §1 "Grace"), so one with another grace finished later. */
 export const ranAtDeletion = ({ pod, grace }: Deletion): boolean => !isFinished(pod) || grace > 0;

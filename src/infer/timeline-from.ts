@@ -257,16 +257,18 @@ function graceUsedOf(intervals: Intervals, container: ContainerExit, exitAt: Int
 
 /** Undefined if silence means nothing: the log was not followed all the time, or its command handles the signal. */
 function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
-  const { outcome, signal, kill, facts, spec } = container;
-  if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
+  const { outcome, signal, kill, exit, facts, spec } = container;
+  if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal || !exit) return undefined;
   const { log, readyLost } = facts;
-  const hasLogged = log.lastLine !== undefined && log.lastLine.value.stamp > signal.node.lo;
+  const [from, until, lastLine = -Infinity] = [signal.node.lo, exit.at.node.lo, log.lastLine?.value.stamp];
+  // What logs all the time does so after a signal that it never got, too: a reaction names it, or ends the lines.
+  const hasReacted = log.signalLines.some(({ value }) => value > from) || until - lastLine >= lastLine - from;
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
-  const isBeforeKill = ({ time }: { time: Span }): boolean => time.hi <= (kill?.node.lo ?? Infinity);
+  const killed = kill?.node.lo ?? Infinity;
   const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);
-  if (hasLogged || wasUnready || failed.some(isBeforeKill)) return 'seen';
+  if ((lastLine > from && hasReacted) || wasUnready || failed.some(({ time }) => time.hi <= killed)) return 'seen';
   // What was perhaps before the kill may have been a reaction; the kill itself fails probes too.
-  if (readyLost || failed.some(({ time }) => time.lo < (kill?.node.lo ?? Infinity))) return undefined;
+  if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < killed)) return undefined;
   const mayReactSilently = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
   return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
 }
@@ -277,7 +279,6 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
   const missed = hasLogGap(trace, spec.name, { lo: signal.client.lo, hi: kill.client.hi });
   // A log line can be late by the delivery lag, and the Event of a failed probe a little more.
   const watchedFor = trace.gone ? Infinity : trace.lastReceivedAt - kill.client.hi;
-  const isLogComplete = log.ended !== undefined || watchedFor >= deliveryLagOf(trace);
-  const areProbesComplete = watchedFor >= deliveryLagOf(trace) + millisecondsOf('event-lag');
-  return isLogComplete && areProbesComplete && !endedBefore && !missed;
+  const isComplete = watchedFor >= deliveryLagOf(trace) + millisecondsOf('event-lag');
+  return isComplete && !endedBefore && !missed;
 }

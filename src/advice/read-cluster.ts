@@ -8,19 +8,12 @@ import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
 import { readWorkload } from '../run/choosing/read-group.ts';
 import { workloadKinds, type WorkloadResource } from '../run/choosing/target.ts';
+import kinds from './data/kinds.json' with { type: 'json' };
 import { neighboursIn, type Neighbours } from './neighbours.ts';
-
-/** Kinds around the pods, and what cannot be told without them; without the others the answer is only less exact. */
-const neighbourKinds = [
-  ['/api/v1', 'services', 'Service', 'whether clients lose requests'],
-  ['/apis/policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget', 'whether an eviction is allowed'],
-  ['/apis/autoscaling/v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'],
-  ['/api/v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
-] as const;
 
 /** The objects around the pods of the namespace; `unread` lists what was refused. */
 export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
-  const { objects, unread: refused } = await listKinds(cluster, neighbourKinds);
+  const { objects, unread: refused } = await listKinds(cluster, kinds.neighbours);
   const { status, body } = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(cluster.namespace)}`);
   const neighbours = neighboursIn(status === 200 ? [...objects, { ...asObject(body), kind: 'Namespace' }] : objects);
   const hasServices = neighbours.services.length > 0;
@@ -70,25 +63,16 @@ export async function readWithKind(cluster: Cluster, resource: WorkloadResource,
   return { apiVersion: group, ...object, kind };
 }
 
-const checkedKinds = [
-  ['/apis/apps/v1', 'deployments', 'Deployment'],
-  ['/apis/apps/v1', 'statefulsets', 'StatefulSet'],
-  ['/apis/apps/v1', 'daemonsets', 'DaemonSet'],
-  ['/apis/apps/v1', 'replicasets', 'ReplicaSet'],
-  ['/apis/batch/v1', 'cronjobs', 'CronJob'],
-  ['/apis/batch/v1', 'jobs', 'Job'],
-  ['/api/v1', 'pods', 'Pod'],
-] as const;
+export const readWorkloads = (cluster: Cluster) => listKinds(cluster, kinds.checked);
 
-export const readWorkloads = (cluster: Cluster) => listKinds(cluster, checkedKinds);
-
+/** `what`: what cannot be told without them; without the others the answer is only less exact. */
 async function listKinds(
   cluster: Cluster,
-  kinds: readonly (readonly [root: string, resource: string, kind: string, what?: string])[],
+  all: readonly (Record<'root' | 'resource' | 'kind', string> & { what?: string })[],
 ) {
   const unread: { resource: string; status: number; what?: string }[] = [];
   const objects: KubernetesObject[] = [];
-  for (const [root, resource, kind, what] of kinds) {
+  for (const { root, resource, kind, what } of all) {
     const found = await listAll(cluster, root, resource);
     if (Array.isArray(found)) objects.push(...found.map((object) => ({ ...asObject(object), kind })));
     else unread.push({ resource, status: found.status, what });

@@ -11,9 +11,11 @@ import type { V1Service } from '@kubernetes/client-node';
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Container } from '../model/observe/container.ts';
 import { statusOf } from '../model/pod.ts';
+import { rowOf, shellsByName } from '../programs/rows.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/words.ts';
+import { isLostSleep } from '../verdict/findings/containers.ts';
 import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { MeasuredContainer } from './container-spec.ts';
@@ -71,11 +73,14 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   return { advice, fix: [{ reason, target: { kind, name }, patch, command }] };
 }
 
-/** Of an object that has only the names of its containers, by their index. */
+/** Of an object that has only the names of its containers, by their index, and their hooks, of which the patch removes the old kind. */
 function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
   const names = (list: string): object =>
     Object.fromEntries<object>(
-      containers.flatMap(({ name, path }) => (path.at(-2) === list ? [[String(path.at(-1)), { name }]] : [])),
+      containers.flatMap(({ name, path, hook }) => {
+        const lifecycle = hook && { preStop: { [hook.kind]: {} } };
+        return path.at(-2) === list ? [[String(path.at(-1)), { name, lifecycle }]] : [];
+      }),
     );
   const podSpec = { containers: names('containers'), initContainers: names('initContainers') };
   const object = podPath.reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec);
@@ -106,7 +111,9 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
     isCustom: false,
     containers: situation.containers.flatMap((container) => {
       const exit = timeline.containers.find((one) => one.name === container.name);
-      return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
+      const lost = exit && isLostSleep(timeline, exit) ? { minSeconds: undefined, fails: 'failed at once' } : {};
+      const hook = container.hook && { ...container.hook, ...lost };
+      return exit?.ran ? { ...container, hook, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
     }),
     // A trace has neither volumes nor the strategy of the workload.
     capacity: { ...capacity, rollout: undefined, ownData: isOpen ? 'unknown' : capacity.ownData },
@@ -121,13 +128,15 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
 /** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
 function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
   const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && boundOf(preStop.length) / 1000);
-  if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
+  const hookMayGoOn = preStop?.outcome === 'unknown' && (preStop.length?.max ?? 0) >= graceSeconds * 1000;
+  if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, hookMayGoOn, wasKilled: false };
   const wasKilled = outcome === 'killed';
   const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
   // What was not killed stopped within its grace period, unless it is seen to have taken longer.
   const most = wasKilled ? Infinity : Math.max(graceSeconds, (drain?.min ?? 0) / 1000);
   const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)), most);
-  return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
+  const drainSeconds = wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained;
+  return { hookSeconds, hookMayGoOn, wasKilled, drainSeconds };
 }
 
 /** Findings about a grace period that was enough, but only just, or that cut a hook off. */
@@ -174,10 +183,11 @@ const startingSeconds = 10;
 
 /** Not if it passed its readiness probe, or its command shows what the signal did: it sets its trap in the first second. */
 function wasStarting({ containers }: Trace, timeline: Timeline, container: ContainerTimeline): boolean {
-  const { name, stopSignal, drain } = container;
-  const { spec, ignores, known } = reactionOf(timeline, container);
+  const { name, stopSignal, drain, reaction } = container;
+  const { spec, ignores, known, row } = reactionOf(timeline, container);
   const status = statusOf(timeline.pod, name);
   if ((status?.ready && spec.readinessProbe) || !stopSignal || !drain || ignores || known) return false;
+  if (reaction === 'seen' || (row && row.kind !== 'wrapper' && !shellsByName.has(row.name))) return false;
   if (!spec.handlesTerm && (spec.shell || spec.handlesOther)) return false;
   // While the postStart hook runs, only the status of its end shows its start.
   const { startedAt = '' } = status?.state.running ?? containers.get(name)?.terminated?.value ?? {};
@@ -214,11 +224,11 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
 }
 
 const lossAdvice: Partial<Record<Loss['cause'], string>> = {
-  'new-pods': 'give the pods a readiness probe of what their clients need',
+  'new-pods': 'Give the pods a readiness probe of what their clients need.',
   'kept-connection-cut':
-    'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
+    'Answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last.',
   'unanswered-while-draining':
-    'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
+    'Answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic.',
 };
 
 /** How a container takes its stop signal, and what to do about that. */
@@ -232,11 +242,11 @@ function reactionOf(timeline: Timeline, container: ContainerTimeline) {
   // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
   const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
   const known = knownEnd(spec, signalName(container), 137)?.advice;
-  return { name, spec, ignores, isOpen, isUnhandled, known };
+  return { name, spec, ignores, isOpen, isUnhandled, known, row: rowOf([spec.program ?? '']) };
 }
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice({ name, spec, ignores, isOpen, known }: ReturnType<typeof reactionOf>): string {
+function handlingAdvice({ name, spec, ignores, isOpen, known, row }: ReturnType<typeof reactionOf>): string {
   if (ignores)
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isOpen)
@@ -244,5 +254,7 @@ function handlingAdvice({ name, spec, ignores, isOpen, known }: ReturnType<typeo
   if (spec.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`;
   if (known) return `${known}.`;
+  if (row?.kind === 'init')
+    return `Check that what ${spec.program} starts in ${name} handles the stop signal, which ${spec.program} passes on (kubectl podexit check reads the whole command).`;
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

@@ -4,6 +4,7 @@ import { lossProbes, lostBy, type FailureWindow, type ProbeResult } from '../inf
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
 import { second } from '../model/span.ts';
+import words from './data/words.json' with { type: 'json' };
 import { lengthText, secondsText, byFrequency, list, plural, servicesNamed } from './words.ts';
 import { signalName } from './rule-input.ts';
 
@@ -152,14 +153,7 @@ export function rolloutRequestsText({ sent, failed, failures, latencyMs }: Probe
 
 const noneSucceeded = 'none succeeded: is its address right?';
 
-const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
-  'no-local-port': 'no free port on this machine',
-  'no-file-handle': 'no free file handle on this machine',
-  'no-network': 'no route from this machine',
-  'too-many-waiting': 'too many requests waited',
-  standstill: 'podexit or its machine was paused',
-  'api-server': 'the API server did not pass them on',
-};
+const reasonWords: Readonly<Record<NotMeasuredReason, string>> = words.notMeasured;
 
 /** `app answered new requests until 2.9s after SIGTERM`; only a probe of the pod itself (`--probe pod`) measures this. */
 export function servedText(container: ContainerTimeline): string | undefined {
@@ -174,15 +168,7 @@ export function servedText(container: ContainerTimeline): string | undefined {
   return `${name} stopped answering ${lengthText({ min: -max, max: -min, shown: -shown })} before ${signal}`;
 }
 
-const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
-  refused: 'connection refused',
-  reset: 'connection reset',
-  timeout: 'timed out',
-  dns: 'name not resolved',
-  tls: 'TLS failed',
-  http: 'no valid answer',
-  'not-serving': 'not serving',
-};
+const kindWords: Readonly<Record<ProbeFailureKind, string>> = words.failedRequests;
 
 type Failure = { readonly kind: ProbeFailureKind; readonly status?: number; readonly count: number };
 

@@ -82,7 +82,9 @@ function numbersOf(
       .slice(0, 3)
       .map(({ timeline, answer: { word, headline } }) => ({ pod: nameOf(timeline), summary: `${word}: ${headline}` })),
     // Not of pods that are advised something else.
-    why: mostFrequent(bad.flatMap(({ answer }) => ((answer.advice[0] ?? advice) === advice ? (answer.why ?? []) : []))),
+    why:
+      mostFrequent(bad.flatMap(({ answer }) => ((answer.advice[0] ?? advice) === advice ? (answer.why ?? []) : []))) ??
+      failedHooksText(reports),
     advice,
     unseen,
     incomplete,
@@ -96,6 +98,13 @@ function numbersOf(
       ...codes,
     ]),
   };
+}
+
+/** `the preStop hook of web failed in 2 of 3 exits` */
+function failedHooksText(reports: readonly Report[]): string | undefined {
+  const failed = reports.flatMap(({ verdict }) => verdict.findings.filter(({ code }) => code === 'prestop-failed'));
+  const [most] = byFrequency(failed.map(({ clause = '' }) => [clause, 1]));
+  return most && `${most[0]} in ${most[1]} of ${plural(reports.length, 'exit')}`;
 }
 
 const nameOf = ({ pod }: Timeline): string => pod.metadata.name;

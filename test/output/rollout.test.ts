@@ -132,6 +132,12 @@ describe('the card of many pods', () => {
     expect(textOf([sooner, killed])).toMatch(/why no log line .* fix in the command of app/);
   });
 
+  it('names a hook that failed where nothing else is to be explained', () => {
+    const text = textOf([...pods(2), reportNamed('prestop-fails')]);
+    expect(text).toMatch(/why the preStop hook of app failed in 1 of 3 exits/);
+    expect(textOf(pods(3))).not.toMatch(/ why /);
+  });
+
   it('has at most 25 lines for many pods, the closing sentence as one, and 80 columns', () => {
     for (const reports of [pods(60), [...pods(50), ...pods(10, killed)]]) {
       const lines = card(reports, ['web-x']);

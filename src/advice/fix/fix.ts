@@ -206,7 +206,7 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
   const refuse = (message: string, hint: string) => new PodexitError('fix.report', message, hint);
   const none = `${file} contains no fix: nothing needed fixing`;
   if (fixes.length === 0 && sentences.length === 0)
-    throw refuse(none, 'Read the workload itself: kubectl podexit fix deployment/NAME');
+    throw refuse(none, 'Read the workload itself: kubectl podexit fix TYPE/NAME');
   const noObject = `a report does not hold the object, which -o ${format} needs`;
   if (fixes.length > 0 && (format === 'json-patch' || format === 'yaml'))
     throw refuse(noObject, 'Use -o strategic or -o kustomize, or name the workload.');

@@ -173,10 +173,9 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   // A hook that is proposed without a longer grace period needs all that there is today.
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
-  // Clients may need a preStop hook, which no length of these exits contains.
   const raced = group.some(has(/^(drain-race|requests-lost|endpoint-not-removed)$/));
   if (next !== now && killed.length === 0 && !proposed && raced)
-    return answer('keep', now, `${field} ${now} stays until clients have time: kubectl podexit fix sizes both`);
+    return answer('keep', now, `${field} ${now} stays: clients may need a preStop hook too, and its time with it`);
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
   if (next === now) return answer('keep', next, `${field} ${now} is right: ${exits} ended in time${p99}`);
   const why =

@@ -12,6 +12,7 @@ import {
 import type { TriggerKind } from '../../model/report.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
+import deletingUsers from '../data/deleting-users.json' with { type: 'json' };
 import type { PastExit, WhyMoment } from './report.ts';
 
 export type AuditEvent = Exclude<ReturnType<typeof auditEventOf>, string | undefined>;
@@ -137,13 +138,7 @@ function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent)
 }
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
-const triggerOfUser: ReadonlyMap<string, TriggerKind> = new Map([
-  ['system:kube-scheduler', 'preemption'],
-  ['system:serviceaccount:kube-system:generic-garbage-collector', 'owner-deleted'],
-  ['system:serviceaccount:kube-system:namespace-controller', 'namespace-deletion'],
-  ['system:serviceaccount:kube-system:job-controller', 'job'],
-  ['system:serviceaccount:kube-system:pod-garbage-collector', 'pod-gc'],
-]);
+const triggerOfUser = new Map(Object.entries(deletingUsers) as [string, TriggerKind][]);
 
 export const triggerBy = (request: AuditEvent): TriggerKind =>
   isEviction(request) ? 'eviction-api' : (triggerOfUser.get(request.user) ?? 'unknown');

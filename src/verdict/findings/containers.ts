@@ -1,7 +1,7 @@
 /** Findings about preStop hooks, and about how the containers ended. */
 import type { PreStopExit, Timeline, ContainerTimeline } from '../../infer/timeline.ts';
-import type { HookKind } from '../../model/observe/container.ts';
 import { second } from '../../model/span.ts';
+import words from '../data/words.json' with { type: 'json' };
 import type { ContainerRule, ContainerRules } from '../finding.ts';
 import {
   loweredGrace,
@@ -19,7 +19,8 @@ import { controllerOf, runtimeOf } from '../../model/pod.ts';
 import { knownEnd } from '../../programs/stop-behaviour.ts';
 
 export const containerRules: ContainerRules = {
-  'prestop-failed': ofHook((_, { name }, preStop) => {
+  'prestop-failed': ofHook(({ timeline }, container, preStop) => {
+    const { name } = container;
     const { kind, outcome, mayHaveDied } = preStop;
     if (outcome !== 'failed' && !mayHaveDied) return undefined;
     const perhaps = mayHaveDied ? `, by itself or because ${name} exited just then` : '';
@@ -29,9 +30,11 @@ export const containerRules: ContainerRules = {
           ? `the preStop hook of ${name} is a tcpSocket, which Kubernetes does not run: it fails at once`
           : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
       clause: `the preStop hook of ${name} failed`,
-      advice: mayHaveDied
-        ? `Nothing needs fixing if the hook ended because ${name} exited. Otherwise run the command of the hook with kubectl exec in a test copy of the pod.`
-        : failedAdvice[kind],
+      advice: isLostSleep(timeline, container)
+        ? undefined
+        : mayHaveDied
+          ? `Nothing needs fixing if the hook ended because ${name} exited. Otherwise run the command of the hook with kubectl exec in a test copy of the pod.`
+          : words.failedHooks[kind],
     };
   }),
 
@@ -200,18 +203,17 @@ function ofHook(
   };
 }
 
-const failedAdvice: Record<HookKind, string> = {
-  exec: 'Correct the command of the hook: kubectl exec in a test copy of the pod shows why it fails (the API does not).',
-  httpGet: 'Correct the request of the hook: kubectl exec in a test copy of the pod shows why it fails.',
-  tcpSocket: 'Use sleep, exec or httpGet instead.',
-  sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
-};
-
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 
 /** How long the hook sleeps, s, if it does nothing else. */
 const plannedSeconds = ({ pod }: Timeline, container: string, { sleepSeconds }: PreStopExit): number | undefined =>
   sleepSeconds ?? containerSpec(pod, container)?.lifecycle?.preStop?.exec?.seconds;
+
+/** Its hook is only a sleep and failed at once: what it runs is missing, and nothing else but the time is lost. */
+export const isLostSleep = ({ pod }: Timeline, { name, preStop }: ContainerTimeline): boolean =>
+  (preStop?.outcome === 'failed' || preStop?.mayHaveDied === true) &&
+  (preStop.length?.min ?? Infinity) < second &&
+  containerSpec(pod, name)?.lifecycle?.preStop?.exec?.seconds !== undefined;
 
 const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';

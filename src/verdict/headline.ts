@@ -274,7 +274,7 @@ function pendingStep({ timeline, verdict }: HeadlineInput): string {
   if (!acknowledged)
     return `the kubelet${nodeName ? ` on ${nodeName}` : ''}${isSilent ? ', which is not responding' : ''}`;
   const running = ranContainers(timeline).filter(({ exit }) => !exit);
-  const hooked = running.filter(({ preStop, stopSignal }) => preStop && !stopSignal);
+  const hooked = running.filter((one) => one.preStop && one.preStop.outcome !== 'completed' && !one.stopSignal);
   const hook = hooked.length > 0 ? `, whose preStop hook (${hooked[0]?.preStop?.kind}) may still run` : '';
   const names = namesOf(hooked) || namesOf(running) || 'its containers';
   return `${names} to exit${hook}${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
@@ -317,9 +317,11 @@ function unknownText(input: HeadlineInput): string {
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
   const { reason, isCertain } = input.earlier ?? {};
   const why = reason === undefined ? '' : ` (${reason})`;
+  const oom = ended.length === 1 ? firstOf(['oom-on-exit'], verdict.findings) : undefined;
   if (ended.length > 0)
     return isCertain
       ? `the kubelet had begun to stop ${namesOf(ended)} before the deletion${why}`
-      : `unclear what ended ${namesOf(ended)}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`;
+      : (oom?.clause ??
+          `unclear what ended ${namesOf(ended)}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`);
   return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${input.cause?.clause ? `; ${input.cause.clause}` : ''}`;
 }

@@ -2,7 +2,7 @@
 import { belongs } from '../infer/deletion.ts';
 import { lengthBetween } from '../infer/schedule.ts';
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
-import { statusOf } from '../model/pod.ts';
+import { statusOf, statusesOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout } from '../model/trace.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
@@ -189,7 +189,7 @@ function wasStopping(input: RuleInput, name: string): boolean {
 
 /** From there to the exit of the container. */
 function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
-  const { name: subject, kind, preStop, stopping, stopSignal, outcome, exit, reaction, killings } = container;
+  const { name: subject, kind, preStop, stopping, stopSignal, outcome, exit, killings } = container;
   const signal = signalName(container);
   const isRuntime = codes.has('runtime-unavailable');
   const hook = `its preStop hook (${preStop?.kind ?? ''})`;
@@ -202,9 +202,8 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const isLate = sent !== undefined && sent.shown > (stopping?.shown ?? Infinity) + longWaitMs;
   const mayBePrompt = !isRuntime && !preStop && isLate && sent.earliest <= (stopping?.latest ?? -Infinity);
   const waited = mayBePrompt ? undefined : sent;
-  const isStubborn = reaction === 'none' || outcome === 'killed';
   const after = mayBePrompt ? `had not got ${signal} yet, or ` : '';
-  const app = `${after}${isStubborn ? 'did not exit on' : 'shut down after'} ${after ? 'it' : signal}`;
+  const app = `${after}${outcome === 'killed' ? 'did not exit on' : 'shut down after'} ${after ? 'it' : signal}`;
   return [
     { at: preStop && (preStop.end ?? stopSignal), owner: 'pre-stop', subject, what: hook, isProved: true },
     kind === 'sidecar'
@@ -216,8 +215,8 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
 
 /** It was started, and until its postStart hook is over its status does not say so (SIGNALS.md §2 S2). */
 export function containerInPostStart(input: RuleInput): string | undefined {
-  const statuses = input.deletion.pod.status.containerStatuses ?? [];
-  return statuses.find(({ name }) => startedBefore(input, name) && !wasStopping(input, name))?.name;
+  return statusesOf(input.deletion.pod).find(({ name }) => startedBefore(input, name) && !wasStopping(input, name))
+    ?.name;
 }
 
 /** The last start before the deletion of a container that has a postStart hook and waits as far as its status says. */

@@ -6,7 +6,7 @@ import type { ProbeReport } from '../model/report.ts';
 import { second } from '../model/span.ts';
 import words from './data/words.json' with { type: 'json' };
 import { lengthText, secondsText, byFrequency, list, plural, servicesNamed } from './words.ts';
-import { signalName } from './rule-input.ts';
+import { containerSpec, signalName } from './rule-input.ts';
 
 export interface Loss {
   readonly cause:
@@ -59,7 +59,7 @@ function causeOfLoss(
   const isReplaced = others > 0 || (replacement?.readyAt?.latest ?? Infinity) <= first;
   // A container without a readiness probe is ready as soon as it runs. Only who listens resets a connection.
   const mayBeNew = isReplaced && stretches.some(({ kind }) => kind !== 'reset');
-  if (mayBeNew && !timeline.pod.spec.containers.some(({ readinessProbe }) => readinessProbe))
+  if (mayBeNew && !containers.some(({ name }) => containerSpec(timeline.pod, name)?.readinessProbe))
     return { cause: 'new-pods', why: 'a new pod without a readiness probe may get requests too early' };
   if (first < timeline.zero) return { cause: 'unexplained', why: 'the first one failed before the pod was deleted' };
   const isOnlyKept =

@@ -65,6 +65,5 @@ export function exitCodeOf({ outcomes, gatesFailed, warnOnly, interrupted }: Inp
 export const precedence = [1, 3, 4, 2, gateFailed];
 
 /** The code of a signal comes before all others. */
-export function worstCode(codes: readonly number[]): number {
-  return codes.find((code) => code > 128) ?? precedence.find((code) => codes.includes(code)) ?? 0;
-}
+export const worstCode = (codes: readonly number[]): number =>
+  codes.find((code) => code > 128) ?? precedence.find((code) => codes.includes(code)) ?? 0;

@@ -117,7 +117,7 @@ function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFindin
     ...clausesOf('stays-ready'),
   ];
   if (clauses.length === 0) return undefined;
-  const others = clauses.length === 1 ? (otherReadyOf(timeline) ?? 0) : 0;
+  const others = clauses.length === 1 ? otherReadyOf(timeline) : 0;
   return clauses.slice(0, 2).join('; ') + (others > 0 ? ` · ${plural(others, 'other endpoint')} ready` : '');
 }
 
@@ -138,10 +138,9 @@ function capacityOf(services: readonly ServiceAnswer[], findings: readonly Judge
 }
 
 /** Endpoints that go together with the pod cannot take over. */
-function otherReadyOf(timeline: Timeline): number | undefined {
-  if (needsNoReplacement(timeline)) return undefined;
-  const fewest = Math.min(...timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : [])));
-  return Number.isFinite(fewest) ? fewest : undefined;
+function otherReadyOf(timeline: Timeline): number {
+  const others = timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
+  return needsNoReplacement(timeline) || others.length === 0 ? 0 : Math.min(...others);
 }
 
 function servicesText(endpoints: readonly RoutedEndpoint[]): string {

@@ -25,7 +25,7 @@ interface Story {
   /** ms in which podexit had no connection to the API server. */
   cut?: readonly [from: number, to: number];
   lostStreams?: readonly string[];
-  hasReadinessProbe?: boolean;
+  hasReadinessProbe?: boolean | 'in a sidecar';
 }
 
 /** A pod that is removed from its Service and gets SIGTERM at once by default. Times: ms from the request. */
@@ -55,10 +55,19 @@ function timelineOf({
   };
   return {
     zero,
-    pod: { spec: { containers: [{ name: 'app', readinessProbe: hasReadinessProbe ? { httpGet: {} } : undefined }] } },
+    pod: {
+      spec: {
+        containers: [{ name: 'app', readinessProbe: hasReadinessProbe === true ? { httpGet: {} } : undefined }],
+        initContainers:
+          hasReadinessProbe === 'in a sidecar' ? [{ name: 'proxy', restartPolicy: 'Always', readinessProbe: {} }] : [],
+      },
+    },
     gaps: lostStreams.map((resource) => ({ resource, cause: 'expired', from: zero + cut[0], to: zero + cut[1] })),
     probes: [result],
-    containers: [{ name: 'app', stopSignal: at(signal), exit: exit === undefined ? undefined : { at: at(exit) } }],
+    containers: [
+      { name: 'app', stopSignal: at(signal), exit: exit === undefined ? undefined : { at: at(exit) } },
+      { name: 'proxy' },
+    ],
     endpoints: [{ service: 'checkout', slice: 'checkout-1', unroutedAt: at(unrouted), otherReady }],
     replacement: ready === undefined ? undefined : { name: 'new', uid: 'u', readyAt: at(ready) },
   } as unknown as Timeline;

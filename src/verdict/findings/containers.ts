@@ -155,7 +155,9 @@ export const containerRules: ContainerRules = {
       message: isUncertain
         ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period: the time fits both, and the reason OOMKilled may come from an earlier process of ${name}`
         : `${name} was OOMKilled ${when}`,
-      clause: `${name} ran out of memory${afterSignal(container)}`,
+      clause: isUncertain
+        ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period`
+        : `${name} ran out of memory${afterSignal(container)}`,
       advice: `If ${name} needs more memory than its limit to shut down, raise resources.limits.memory, or flush in smaller steps.`,
     };
   },
@@ -246,7 +248,7 @@ const earlyKillText = ({ stopSignal, exit }: ContainerTimeline): string => {
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
 function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: ContainerTimeline): number | undefined {
-  if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
+  if (exit?.code === undefined || /^(killed|oom|unknown)$/.test(outcome)) return undefined;
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
   return graceUsed?.min;
 }

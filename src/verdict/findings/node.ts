@@ -30,8 +30,7 @@ export const nodeRules: Rules = {
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.latest);
     if ((silentMs < 10 * second || mayBeStarting(input)) && !wasNotReady) return undefined;
     const node = timeline.pod.spec.nodeName ?? 'the node';
-    const isExact = first !== undefined && until === first.latest;
-    const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
+    const length = `${first && until === first.latest ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
     const clause =
       watched === -Infinity
         ? `${node} was NotReady`
@@ -61,11 +60,10 @@ export const nodeRules: Rules = {
     const starting = containerInPostStart(input);
     const waits = statusesOf(input.deletion.pod).some(({ state }) => state.waiting);
     const length = lengthText({ ...delay, basis: 'inferred' });
-    const usual = `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`;
     const hook = starting && `the postStart hook of ${starting}`;
     return {
       clause: hook ? `the kubelet waited ${length} for ${hook}` : `the kubelet started termination after ${length}`,
-      why: hook ? undefined : usual,
+      why: hook ? undefined : `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`,
       advice: hook
         ? `Shorten ${hook}: the kubelet stops nothing before it is over.`
         : 'Look at the Events of the pod and at the load of its kubelet.',
@@ -153,10 +151,12 @@ export const nodeRules: Rules = {
       ({ outcome, exit: end }) => outcome === 'killed' && end && (lowered?.at ?? Infinity) < end.at.estimate.client.lo,
     );
     if (!lowered || !unaffected || timeline.grace.counted.min < old) return undefined;
+    // The API server stores 1 for whatever would have ended in the past (SIGNALS.md §1 "Repeat delete").
+    const asked = lowered.value.grace === 1 ? `less than ${old}s` : `${lowered.value.grace}s instead of ${old}s`;
     return {
       container: unaffected.name,
-      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was SIGKILLed only after those ${old}s`,
-      clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
+      message: `a second DELETE asked for ${asked}, but ${unaffected.name} was SIGKILLed only after those ${old}s`,
+      clause: `a second DELETE that asked for ${asked} did not shorten it`,
       advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
       evidence: [lowered.seq, unaffected.stopping?.evidence, unaffected.kill?.evidence],
     };

@@ -116,8 +116,7 @@ export const removalRules: Rules = {
     if (timeline.trigger.kind === 'job') return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and ${counts}`);
     const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
     const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
-    const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });
-    if (wasCounted && isWatched)
+    if (wasCounted && !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity }))
       return said(`Job ${job.name} counted it as failed while it was still running: its exit code does not matter`);
     if (mains.some(({ exit }) => exit?.code !== 0))
       return said(`Job ${job.name} counts this as a failure, unless its podFailurePolicy ignores it`);

@@ -240,3 +240,20 @@ export const answeredLater: Edit = (all) =>
     const object = one.object as Raw;
     return { ...one, object: versioned(object, versionOf(object) + 9n) };
   });
+
+/** All its containers are native sidecars of another one, which waits for them. */
+export const asSidecar: Edit = each('pod', ({ spec, status, ...pod }) => ({
+  ...pod,
+  spec: {
+    ...spec,
+    initContainers: (spec['containers'] as object[]).map((one) => ({ ...one, restartPolicy: 'Always' })),
+    containers: [{ name: 'main', image: 'main' }],
+  },
+  status: {
+    ...status,
+    initContainerStatuses: status['containerStatuses'],
+    containerStatuses: [
+      { name: 'main', ready: false, restartCount: 0, state: { waiting: { reason: 'PodInitializing' } } },
+    ],
+  },
+}));

@@ -3,6 +3,7 @@ import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type Report, type JudgedExit } from '../verdict/report.ts';
+import adviceOnLoss from './data/advice-on-loss.json' with { type: 'json' };
 import type { Problem } from './problem.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
@@ -223,13 +224,7 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }
 
-const lossAdvice: Partial<Record<Loss['cause'], string>> = {
-  'new-pods': 'Give the pods a readiness probe of what their clients need.',
-  'kept-connection-cut':
-    'Answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last.',
-  'unanswered-while-draining':
-    'Answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic.',
-};
+const lossAdvice: Partial<Record<Loss['cause'], string>> = adviceOnLoss;
 
 /** How a container takes its stop signal, and what to do about that. */
 function reactionOf(timeline: Timeline, container: ContainerTimeline) {

@@ -230,10 +230,11 @@ const lossAdvice: Partial<Record<Loss['cause'], string>> = adviceOnLoss;
 function reactionOf(timeline: Timeline, container: ContainerTimeline) {
   const { name, reaction, stopSignal } = container;
   const spec: Partial<Container> = containerSpec(timeline.pod, name) ?? {};
-  const { handlesTerm, handlesOther } = spec;
-  const ignores = ignoresItsSignal(timeline, container);
+  const { handlesTerm, handlesOther, trapGoesOn = false } = spec;
+  const ignores = ignoresItsSignal(timeline, container) || trapGoesOn;
   // Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8).
-  const isOpen = reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+  const isOpen =
+    !ignores && reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
   // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
   const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
   const known = knownEnd(spec, signalName(container), 137)?.advice;
@@ -242,6 +243,8 @@ function reactionOf(timeline: Timeline, container: ContainerTimeline) {
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice({ name, spec, ignores, isOpen, known, row }: ReturnType<typeof reactionOf>): string {
+  if (spec.trapGoesOn)
+    return `In the command of ${name}, let the trap for SIGTERM stop what the shell runs, wait for it, and exit.`;
   if (ignores)
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isOpen)

@@ -69,11 +69,10 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;
 
 /** Most severe first. A patch lacks the rest. In a finished pod nothing runs: only its surroundings are judged. */
-export function problemsOf(spec: Situation): Problem[] {
-  return (spec.isPatch ? [unreadFields] : spec.isFinished ? surroundingRules : rules)
+export const problemsOf = (spec: Situation): Problem[] =>
+  (spec.isPatch ? [unreadFields] : spec.isFinished ? surroundingRules : rules)
     .flatMap((rule) => rule(spec))
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
-}
 
 const rules = [unreadFields, ...stopRules, ...serviceRules, ...surroundingRules];
 

@@ -63,8 +63,8 @@ async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, p
   );
 }
 
-async function fromCluster(source: Exclude<CheckSource, { kind: 'files' }>, options: CheckOptions, ports: Ports) {
-  return withCluster(options.connection, ports, options.verbosity, async (cluster) => {
+const fromCluster = async (source: Exclude<CheckSource, { kind: 'files' }>, options: CheckOptions, ports: Ports) =>
+  withCluster(options.connection, ports, options.verbosity, async (cluster) => {
     const specs = await unlessInterrupted(ports, async (left) =>
       source.kind === 'all'
         ? allSpecs(cluster, options.graceSeconds)
@@ -72,7 +72,6 @@ async function fromCluster(source: Exclude<CheckSource, { kind: 'files' }>, opti
     );
     return { read: specs.map((situation) => ({ situation })), errors: [], context: cluster.contextName };
   });
-}
 
 async function targetSpec(
   { cluster, left, ports }: { cluster: Cluster; left: AbortSignal; ports: Ports },

@@ -71,10 +71,8 @@ async function contentOf(file: string): Promise<Uint8Array> {
   throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
 }
 
-function unreadable(error: unknown): string {
-  if (error instanceof PodexitError) return [error.message, error.hint].filter(Boolean).join('. ');
-  return whyUnread(error as Error);
-}
+const unreadable = (error: unknown): string =>
+  error instanceof PodexitError ? [error.message, error.hint].filter(Boolean).join('. ') : whyUnread(error as Error);
 
 /** By kubectl, which contains kustomize. No time limit: a kustomization may clone repositories. Throws PodexitError `manifest.kustomize`. */
 async function built(kustomization: string, env: Ports['env']): Promise<Uint8Array> {

@@ -3,8 +3,7 @@ import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type Report, type JudgedExit } from '../verdict/report.ts';
-import adviceOnLoss from './data/advice-on-loss.json' with { type: 'json' };
-import type { Problem } from './problem.ts';
+import { at, warning, type Problem } from './problem.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation, situationOf } from './situation.ts';
@@ -15,12 +14,15 @@ import { statusOf } from '../model/pod.ts';
 import { rowOf, shellsByName } from '../programs/rows.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
+import { minLeadMs } from '../verdict/routing.ts';
 import { boundOf } from '../verdict/words.ts';
 import { isLostSleep } from '../verdict/findings/containers.ts';
 import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
+import { notJudged } from '../verdict/traffic.ts';
 import type { MeasuredContainer } from './container-spec.ts';
 import { neighboursIn, serviceOf } from './neighbours.ts';
+import { companionsOf, containersThatServe } from './roles.ts';
 
 /** Undefined until the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
@@ -30,10 +32,13 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
   const verdict = { ...judged.verdict, findings: advised };
   const situation = situationOfTrace(trace, timeline);
+  const early = stoppedFirst(situation, timeline);
+  const isSafe = early.length === 0 || answer.traffic.judgement !== 'safe';
+  const traffic = isSafe ? answer.traffic : { ...answer.traffic, ...notJudged(early[0]?.message ?? '') };
   const isCause = ({ code, container }: Problem): boolean =>
     code === answer.cause?.code && (answer.cause.container === undefined || answer.cause.container === container);
   // What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings.
-  const problems = problemsOfExit({ timeline, verdict }, trace).flatMap((one): Problem[] => {
+  const problems = [...problemsOfExit({ timeline, verdict }, trace), ...early].flatMap((one): Problem[] => {
     if (one.advice === undefined) return [one];
     return one.code === 'no-signal-handling' || isCause(one) ? [{ ...one, severity: 'warning' }] : [];
   });
@@ -48,7 +53,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   return {
     ...judged,
     verdict: { ...verdict, findings },
-    answer: { ...answer, ...fix, why: isSaid ? undefined : answer.why },
+    answer: { ...answer, ...fix, why: isSaid ? undefined : answer.why, traffic },
   };
 }
 
@@ -140,6 +145,20 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
   return { hookSeconds, hookMayGoOn, wasKilled, drainSeconds };
 }
 
+/** Clients knew the endpoint, and a container that their requests may need was stopped before that which serves them. */
+function stoppedFirst(situation: Situation, { containers, endpoints }: Timeline): Problem[] {
+  const serving = containersThatServe(situation);
+  const exitOf = (name?: string) => containers.find((one) => one.name === name);
+  const until = exitOf(serving[0]?.name)?.stopSignal?.earliest ?? -Infinity;
+  const removed = Math.max(...endpoints.map(({ unroutedAt }) => unroutedAt?.latest ?? -Infinity));
+  return companionsOf(situation, serving).flatMap((one) => {
+    const { stopSignal, exit } = exitOf(one.name) ?? {};
+    const isEarly = stopSignal && stopSignal.earliest < removed + minLeadMs && exit && exit.at.latest < until;
+    const message = `${one.name} stopped while ${serving[0]?.name} still served, and requests that need it fail`;
+    return isEarly ? [warning('companion-stops-first', message, at(one))] : [];
+  });
+}
+
 /** Findings about a grace period that was enough, but only just, or that cut a hook off. */
 const tightGraceCodes = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/;
 
@@ -205,8 +224,7 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   const handling = reactionOf(timeline, container);
   const { spec, isOpen, isUnhandled } = handling;
   // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
-  const isShortened = lowered && spec.handlesTerm && isOpen;
-  if (isKill && !isShortened && isUnhandled) return handlingAdvice(handling);
+  if (isKill && isUnhandled && !(lowered && spec.handlesTerm && isOpen)) return handlingAdvice(handling);
   const hookMs = preStop?.length?.min ?? 0;
   const planned = preStop?.sleepSeconds ?? spec.lifecycle?.preStop?.exec?.seconds ?? 0;
   const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
@@ -224,17 +242,22 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }
 
-const lossAdvice: Partial<Record<Loss['cause'], string>> = adviceOnLoss;
+const lossAdvice: Partial<Record<Loss['cause'], string>> = {
+  'new-pods': 'Give the pods a readiness probe of what their clients need.',
+  'kept-connection-cut':
+    'Answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last.',
+  'unanswered-while-draining':
+    'Answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic.',
+};
 
 /** How a container takes its stop signal, and what to do about that. */
 function reactionOf(timeline: Timeline, container: ContainerTimeline) {
   const { name, reaction, stopSignal } = container;
   const spec: Partial<Container> = containerSpec(timeline.pod, name) ?? {};
-  const { handlesTerm, handlesOther, trapGoesOn = false } = spec;
-  const ignores = ignoresItsSignal(timeline, container) || trapGoesOn;
+  const { handlesTerm, handlesOther } = spec;
+  const ignores = ignoresItsSignal(timeline, container);
   // Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8).
-  const isOpen =
-    !ignores && reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+  const isOpen = reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
   // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
   const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
   const known = knownEnd(spec, signalName(container), 137)?.advice;
@@ -243,8 +266,6 @@ function reactionOf(timeline: Timeline, container: ContainerTimeline) {
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice({ name, spec, ignores, isOpen, known, row }: ReturnType<typeof reactionOf>): string {
-  if (spec.trapGoesOn)
-    return `In the command of ${name}, let the trap for SIGTERM stop what the shell runs, wait for it, and exit.`;
   if (ignores)
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isOpen)

@@ -71,10 +71,8 @@ export const companionsOf = (situation: Situation, serving: readonly ContainerSp
   });
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
-export function hookSecondsOf({ hook, measured }: ContainerSpec): number | undefined {
-  if (!hook || hook.fails || hook.stopsServer) return 0;
-  return hook.minSeconds ?? measured?.hookSeconds;
-}
+export const hookSecondsOf = ({ hook, measured }: ContainerSpec): number | undefined =>
+  !hook || hook.fails || hook.stopsServer ? 0 : (hook.minSeconds ?? measured?.hookSeconds);
 
 const no = (because: string): Reasoned => ({ answer: 'no', because });
 const unknown = (because: string): Reasoned => ({ answer: 'unknown', because });

@@ -44,7 +44,7 @@ export interface TrafficAnswer {
 type ServiceAnswer = ReturnType<typeof servicesOf>[number];
 
 export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
-  if (!input) return { ...notJudged('no deletion was observed'), grade: 'not-judged', services: [] };
+  if (!input) return { ...notJudged('no deletion was observed'), services: [] };
   const { timeline } = input;
   const services = servicesOf(input);
   const capacity = capacityOf(services, findings);
@@ -75,7 +75,7 @@ function withCapacity(reason: string, grade: TrafficGrade, isMisrouted: boolean,
 type Judgement = Pick<TrafficAnswer, 'judgement' | 'reason'>;
 
 const safe = (reason: string): Judgement => ({ judgement: 'safe', reason });
-const notJudged = (reason: string): Judgement => ({ judgement: 'not-judged', reason });
+export const notJudged = (reason: string) => ({ judgement: 'not-judged', grade: 'not-judged', reason }) as const;
 const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason });
 
 /** Safe only if every serving container certainly had the minimum lead. */

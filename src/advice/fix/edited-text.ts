@@ -180,12 +180,11 @@ export function strategicText(before: KubernetesObject, edits: readonly Edit[]):
 }
 
 /** Replaces list indexes with container names: a patch holds only the containers that change. */
-function namedPath(path: Path, object: KubernetesObject): Path {
-  return path.map((step, at) => {
+const namedPath = (path: Path, object: KubernetesObject): Path =>
+  path.map((step, at) => {
     const name = childOf(path.slice(0, at + 1).reduce<unknown>(childOf, object), 'name');
     return typeof step === 'number' && typeof name === 'string' ? name : step;
   });
-}
 
 /** For `kubectl patch --type=json --patch-file`, which reads YAML too. */
 export function jsonPatchText(before: KubernetesObject, edits: readonly Edit[]): string {

@@ -92,20 +92,18 @@ const listed = (codes: readonly string[], word: string): string[] =>
   codes.length > 0 ? [`${word}: ${codes.join(', ')}`] : [];
 
 /** Lengths are medians over the exits. */
-function sideOf(samples: readonly ExitSample[]) {
-  return {
-    exits: samples.length,
-    outcome: worstOutcome(samples),
-    killed: samples.filter(({ killed }) => killed).length,
-    hook: median(samples.flatMap(({ hook }) => hook ?? [])),
-    drain: median(samples.flatMap(({ drain }) => drain ?? [])),
-    total: median(samples.flatMap(({ total }) => total ?? [])),
-    graceSeconds: Math.max(0, ...samples.map(({ graceSeconds }) => graceSeconds)),
-    requests: totalRequests(samples),
-    codes: [...new Set(samples.flatMap(({ findings }) => findings.filter(isProblem)).map(({ code }) => code))].sort(),
-    versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
-  };
-}
+const sideOf = (samples: readonly ExitSample[]) => ({
+  exits: samples.length,
+  outcome: worstOutcome(samples),
+  killed: samples.filter(({ killed }) => killed).length,
+  hook: median(samples.flatMap(({ hook }) => hook ?? [])),
+  drain: median(samples.flatMap(({ drain }) => drain ?? [])),
+  total: median(samples.flatMap(({ total }) => total ?? [])),
+  graceSeconds: Math.max(0, ...samples.map(({ graceSeconds }) => graceSeconds)),
+  requests: totalRequests(samples),
+  codes: [...new Set(samples.flatMap(({ findings }) => findings.filter(isProblem)).map(({ code }) => code))].sort(),
+  versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
+});
 
 const worstOutcome = (samples: readonly ExitSample[]): Outcome =>
   outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown';
@@ -185,16 +183,13 @@ function isProven(was: Share, is: Share): boolean {
 
 const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;
 
-export function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
-  return isProven(was, is) ? [{ sign: is[0] / is[1] - was[0] / was[1], text: shareText(name, was, is) }] : [];
-}
+export const shareRow = (name: string, was: Share, is: Share): ComparedRow[] =>
+  isProven(was, is) ? [{ sign: is[0] / is[1] - was[0] / was[1], text: shareText(name, was, is) }] : [];
 
-function warningsOf(was: Side, is: Side, unsure: readonly string[], workloads: ReadonlySet<string>): string[] {
-  return [
-    ...(workloads.size > 1 ? [`these are different workloads: ${[...workloads].join(', ')}`] : []),
-    ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),
-    ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the difference may be chance'] : []),
-    ...(unsure.length > 0 ? [`findings of one side only, which may be chance: ${unsure.join('; ')}`] : []),
-    ...(was.requests && !is.requests ? ['requests were measured before, but not after'] : []),
-  ];
-}
+const warningsOf = (was: Side, is: Side, unsure: readonly string[], workloads: ReadonlySet<string>): string[] => [
+  ...(workloads.size > 1 ? [`these are different workloads: ${[...workloads].join(', ')}`] : []),
+  ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),
+  ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the difference may be chance'] : []),
+  ...(unsure.length > 0 ? [`findings of one side only, which may be chance: ${unsure.join('; ')}`] : []),
+  ...(was.requests && !is.requests ? ['requests were measured before, but not after'] : []),
+];

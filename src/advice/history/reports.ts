@@ -38,8 +38,7 @@ const withShared = (probes: unknown, exits: JsonObject[]): JsonObject[] =>
 
 /** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
-  const info = await stat(name).catch(refuse(name));
-  if (!info.isDirectory()) return [name];
+  if (!(await stat(name).catch(refuse(name))).isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(nd)?json$/.test(file)).sort();
   if (files.length === 0) throw unreadable(name, 'holds no .json or .ndjson file');
   return files.map((file) => join(name, file));
@@ -127,9 +126,8 @@ function secondsOf(raw: unknown): Seconds | undefined {
 
 export const middle = ({ min, max }: Seconds): number => (min + max) / 2;
 
-function longest(all: readonly unknown[]): Seconds | undefined {
-  return all.flatMap((one) => secondsOf(one) ?? []).sort((a, b) => middle(b) - middle(a))[0];
-}
+const longest = (all: readonly unknown[]): Seconds | undefined =>
+  all.flatMap((one) => secondsOf(one) ?? []).sort((a, b) => middle(b) - middle(a))[0];
 
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>

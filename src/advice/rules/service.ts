@@ -10,8 +10,8 @@ import { signalText } from './stop.ts';
 const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(services.map(({ name }) => name))];
 
 /** Without a hook that takes time, the stop signal comes while clients still know the endpoint. */
-function drainRace(spec: Situation): Problem[] {
-  return containersThatServe(spec).flatMap((container) => {
+const drainRace = (spec: Situation): Problem[] =>
+  containersThatServe(spec).flatMap((container) => {
     const { name, hook } = container;
     const services = servicesTo(container, spec);
     const isHeadless = services.every(({ clients }) => clients === 'headless');
@@ -27,7 +27,6 @@ function drainRace(spec: Situation): Problem[] {
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });
-}
 
 /** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
 function companions(spec: Situation): Problem[] {
@@ -63,8 +62,8 @@ function injectedDelay(spec: Situation): Problem[] {
 }
 
 /** Istio adds what a container with image `auto` does not say. */
-function unprobed(spec: Situation): Problem[] {
-  return containersThatServe(spec)
+const unprobed = (spec: Situation): Problem[] =>
+  containersThatServe(spec)
     .filter(({ hasReadinessProbe, image }) => !hasReadinessProbe && image !== 'auto')
     .map((container) => {
       const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
@@ -72,7 +71,6 @@ function unprobed(spec: Situation): Problem[] {
       const advice = `Give ${container.name} a readiness probe of what its clients need, which it can pass without other pods.`;
       return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, { ...at(container), advice });
     });
-}
 
 const publishedNotReady = (spec: Situation): Problem[] =>
   spec.services
@@ -159,8 +157,7 @@ function budgets(spec: Situation): Problem[] {
     const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
-  const byMessage = new Map(known.map((one) => [blockedBy(one, spec), one]));
-  return [...byMessage].flatMap(([message, budget]) => {
+  return [...new Map(known.map((one) => [blockedBy(one, spec), one]))].flatMap(([message, budget]) => {
     const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
     const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;
     return message === undefined ? [] : (isForNow ? note : warning)(code, message, { advice, path: [] });

@@ -92,8 +92,7 @@ function node({ nodeNotReady }: Situation): Problem[] {
   return [warning('node-silent', message, { advice: 'Look at the node first.', path: [] })];
 }
 
-function unmanaged({ isUnmanaged }: Situation): Problem[] {
-  return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
-}
+const unmanaged = ({ isUnmanaged }: Situation): Problem[] =>
+  isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 
 export const surroundingRules = [classicSidecars, injectedIntoJob, limitedGrace, liveness, finalizers, node, unmanaged];

@@ -70,3 +70,9 @@ export const slicesUnseen =
     const gap = { kind: 'gap', stream: 'endpointslices', from: at + 1000, to: at + 3000, cause: 'expired' } as const;
     return adding(all, { at: at + 3000, ...gap }, listed(at + 3000, 'endpointslices', { ...slice, endpoints }));
   };
+
+/** Only the first container declares a port. */
+export const firstServes: Edit = each('pod', ({ spec, ...pod }) => {
+  const [first, ...others] = spec['containers'] as object[];
+  return { ...pod, spec: { ...spec, containers: [first, ...others.map((one) => ({ ...one, ports: [] }))] } };
+});

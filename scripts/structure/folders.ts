@@ -13,7 +13,7 @@ export const folders: Record<string, FolderLimits> = {
   run: { targetLines: 5000, mostLines: 4998, mostFiles: 37, longestChain: 8 },
   kube: { targetLines: 4500, mostLines: 4533, mostFiles: 33, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3216, mostFiles: 24, longestChain: 5 },
-  programs: { targetLines: 900, mostLines: 1108, mostFiles: 7, longestChain: 4 },
+  programs: { targetLines: 900, mostLines: 1107, mostFiles: 7, longestChain: 4 },
   infer: { targetLines: 3600, mostLines: 4016, mostFiles: 23, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3355, mostFiles: 21, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 5160, mostFiles: 42, longestChain: 9 },

@@ -187,15 +187,14 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (isLong && (isKept || (sleep ?? Infinity) === Infinity)) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits, seconds = 0 } = run ?? {};
-  const goesOn = !run || seconds === Infinity || (waits && !signals) || (!exits && isEndless(standing));
+  const { signals = true, waits, exits, sleeps } = run ?? {};
+  const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (isLong && (signals || !goesOn || late === data.isStep)) return says(shell, signal, data.oversleeps);
   if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
-  if (jobs.length > 0 || isKept || (words.length > 0 && sleep === undefined))
-    return { ...says(shell, signal, data.leaves), isSent: signals };
-  const ends = seconds > 0 ? data.endsLater : data.ends;
-  return { ...says(shell, signal, ends), limitSeconds: (sleep ?? 0) + seconds || undefined };
+  if (jobs.length === 0 && !isKept && (words.length === 0 || sleep !== undefined))
+    return sleeps ? says(shell, signal, data.endsLater) : { ...says(shell, signal, data.ends), limitSeconds: sleep };
+  return { ...says(shell, signal, data.leaves), isSent: signals };
 }
 
 /** What a trap and what follows it do; undefined: not known. `endsItself`: without a trap, the signal ends the shell. */
@@ -236,6 +235,6 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
   const waits = (forms.has('job loop') && !exits) || pauses.length > 1;
   const signals = sent.some((one) => one !== 'nothing');
-  const seconds = parts.flat().reduce((sum, { words }) => sum + (sleepOf(words) ?? 0), 0);
-  return signals && !waits && seconds > 0 ? undefined : { signals, waits, exits, seconds };
+  const sleeps = lines.some((line) => /^sleep\b/.test(line));
+  return signals && !waits && sleeps ? undefined : { signals, waits, exits, sleeps };
 }

@@ -9,6 +9,7 @@ import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerEnd, EndTrigger } from './container-ends.ts';
+import words from './data/words.json' with { type: 'json' };
 import { isFine, workloadOfPod, type Droppable, type PlaceOfExit } from './counts.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Clock } from '../output/ports.ts';
@@ -58,19 +59,14 @@ const iconOfEnd = ({ outcome }: ContainerEnd) =>
 
 function endText({ container, outcome, trigger, exitCode, reason, restarts }: ContainerEnd): string {
   const how = { oom: 'OOMKilled', killed: 'SIGKILLed', unknown: 'its exit was not seen' } as const;
-  const words = outcome in how ? how[outcome as keyof typeof how] : exitCode === 0 ? 'completed' : 'exited';
+  const said = outcome in how ? how[outcome as keyof typeof how] : exitCode === 0 ? 'completed' : 'exited';
   const code = exitCode === undefined ? '' : ` (exit ${exitCode})`;
-  const why: Partial<Record<EndTrigger, string>> = {
-    'liveness-probe': ' after its liveness probe failed',
-    'startup-probe': ' after its startup probe failed',
-    'kubelet-eviction': ': the kubelet ended its pod',
-    deadline: ': its pod had run for its activeDeadlineSeconds',
-  };
+  const why: Partial<Record<EndTrigger, string>> = words.ends;
   const again = ['finished', 'kubelet-eviction', 'deadline'].includes(trigger)
     ? ''
     : `, ${plural(restarts, 'restart')} so far`;
   const other = reason === undefined || ['OOMKilled', 'Error', 'Completed'].includes(reason) ? '' : `, ${reason}`;
-  return `Container ${container} ${words}${code}${why[trigger] ?? ''}${other}${again}`;
+  return `Container ${container} ${said}${code}${why[trigger] ?? ''}${other}${again}`;
 }
 
 export const jsonLine = (type: string, about: object): string => `${jsonText({ type, ...about })}\n`;
@@ -102,14 +98,7 @@ export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps)
 /** ms by which gaps of several streams may differ and are told as one: an API server's restart begins and ends all of them. */
 const togetherMs = 2000;
 
-const names: Readonly<Record<string, string>> = {
-  pods: 'pods',
-  events: 'Events',
-  endpointslices: 'EndpointSlices',
-  services: 'Services',
-  owner: 'workloads',
-  node: 'nodes',
-};
+const streamNames: Readonly<Record<string, string>> = words.streams;
 
 /** Collects the stretches in which a stream was lost for good: what happened then is not known. */
 export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
@@ -123,7 +112,7 @@ export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
     take(o: Observation): void {
       // Those of one pod are in its report. At the end, another stream may only not have confirmed that it has sent all.
       if (o.kind !== 'gap' || o.pod !== undefined || (o.to === undefined && o.stream !== 'pods')) return;
-      const name = names[o.stream.replace(/^.*-/, '')];
+      const name = streamNames[o.stream.replace(/^.*-/, '')];
       if (name === undefined) return;
       // A stream that is still lost when the watch ends has missed what happened until then.
       const { from, to = o.at } = o;

@@ -27,7 +27,10 @@ function createRings() {
       const ring = rings.get(key) ?? { seen: [], forMs };
       ring.seen.push(o);
       ring.forMs = forMs;
-      if (ring.seen.length > most) ring.seen.shift();
+      // A new generation shows what a user changed, so its first state stays longer than what only the status changed after it.
+      const isAfterFirst = (_: Observation, index: number): boolean =>
+        index > 0 && index < most && generationOf(ring.seen[index]) === generationOf(ring.seen[index - 1]);
+      if (ring.seen.length > most) ring.seen.splice(Math.max(0, ring.seen.findIndex(isAfterFirst)), 1);
       rings.set(key, ring);
     },
     forget: (key: string): void => void rings.delete(key),
@@ -61,6 +64,9 @@ function createRings() {
     size: (): number => rings.size,
   };
 }
+
+/** NaN without an object or a generation: no state is of the same one. */
+const generationOf = (o: Observation | undefined): number => (o && objectsOf(o)[0]?.metadata.generation) ?? NaN;
 
 /** The `Date` headers that bound the API server's clock. Hundreds come in a minute, and a few say all that they tell. */
 function createDates() {

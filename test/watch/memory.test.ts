@@ -144,6 +144,22 @@ it('keeps an Event for ten minutes and once, however often the server lists it, 
   expect(memory.sizes()).toEqual({ pods: 1, objects: 0 });
 });
 
+it('keeps the first state of a generation longer than those in which only the status changed', () => {
+  const { memory, list } = remembering();
+  const owners = new Map([['db', 'StatefulSet/db']]);
+  const state = (generation: number, replicas: number, ready: number) => ({
+    ...{ kind: 'StatefulSet', metadata: { namespace: 'shop', name: 'db', uid: 'db', generation } },
+    ...{ spec: { replicas }, status: { replicas: ready } },
+  });
+  for (const ready of [1, 2, 3]) list('owner', [state(1, 3, ready)]);
+  for (const ready of [3, 3, 2, 2, 1, 1, 0]) list('owner', [state(2, 0, ready)]);
+  const about = memory.about({ uid: 'db-0', name: 'db-0', namespace: 'shop', owners } as never);
+  const states = about.flatMap((o) => (o.kind === 'listed' && o.stream === 'owner' ? o.objects : [])) as never[];
+  const wanted = states.map(({ spec: { replicas } }: { spec: { replicas: number } }) => replicas);
+  expect(wanted.slice(0, 2)).toEqual([3, 0]);
+  expect(wanted).toHaveLength(4);
+});
+
 it('forgets what a later list does not have any more', () => {
   const { memory, list } = remembering();
   const object = (kind: string, name: string) => ({ kind, metadata: { namespace: 'shop', name, uid: name } });

@@ -189,8 +189,7 @@ type Sleeps = Readonly<{ seconds: number; on: readonly string[] }>;
 /** `sentences`: what no sleep solves, and why. `stuck`: what a person must do first; `free`: where that is not so. */
 function hooksFor(plan: Plan) {
   const { situation } = plan;
-  const solved = second(plan).flatMap(({ solves }) => solves);
-  const late = lateStops(plan).filter((one) => !solved.includes(one));
+  const late = lateStops(plan).filter((one) => !second(plan).some(({ solves }) => solves.includes(one)));
   const early = of(plan, 'companion-stops-first');
   const why = whyNoHook(plan);
   const sentences = why === undefined ? [] : inWords(late, why);

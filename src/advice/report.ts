@@ -3,6 +3,7 @@ import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type Report, type JudgedExit } from '../verdict/report.ts';
+import adviceOnLoss from './data/advice-on-loss.json' with { type: 'json' };
 import { at, warning, type Problem } from './problem.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
@@ -242,22 +243,17 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }
 
-const lossAdvice: Partial<Record<Loss['cause'], string>> = {
-  'new-pods': 'Give the pods a readiness probe of what their clients need.',
-  'kept-connection-cut':
-    'Answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last.',
-  'unanswered-while-draining':
-    'Answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic.',
-};
+const lossAdvice: Partial<Record<Loss['cause'], string>> = adviceOnLoss;
 
 /** How a container takes its stop signal, and what to do about that. */
 function reactionOf(timeline: Timeline, container: ContainerTimeline) {
   const { name, reaction, stopSignal } = container;
   const spec: Partial<Container> = containerSpec(timeline.pod, name) ?? {};
-  const { handlesTerm, handlesOther } = spec;
-  const ignores = ignoresItsSignal(timeline, container);
+  const { handlesTerm, handlesOther, trapGoesOn = false } = spec;
+  const ignores = ignoresItsSignal(timeline, container) || trapGoesOn;
   // Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8).
-  const isOpen = reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+  const isOpen =
+    !ignores && reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
   // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
   const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
   const known = knownEnd(spec, signalName(container), 137)?.advice;
@@ -266,6 +262,8 @@ function reactionOf(timeline: Timeline, container: ContainerTimeline) {
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice({ name, spec, ignores, isOpen, known, row }: ReturnType<typeof reactionOf>): string {
+  if (spec.trapGoesOn)
+    return `In the command of ${name}, let the trap for SIGTERM stop what the shell runs, wait for it, and exit.`;
   if (ignores)
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isOpen)

@@ -25,6 +25,7 @@ import {
   type JsonObject,
   type Reader,
 } from './observe/read.ts';
+import reasons from './data/reasons-with-message.json' with { type: 'json' };
 import { narrowContainer, narrowState } from './observe/container.ts';
 
 /** Labels that rules read: the Service of a slice, the revision of a pod, the Job index of a pod. */
@@ -69,26 +70,7 @@ function annotationKeys(raw: unknown): Record<string, string> | undefined {
 }
 
 /** Reasons whose message has a fixed form that rules parse (SIGNALS.md §2.2). Other messages may quote anything. */
-export const reasonsWithMessage: ReadonlySet<string> = new Set([
-  'Killing',
-  'FailedKillPod',
-  'Preempted',
-  'Preempting',
-  'TaintManagerEviction',
-  'DeviceTaintManagerEviction',
-  'SuccessfulDelete',
-  'ScalingReplicaSet',
-  'SuccessfulRescale',
-  'NodeNotReady',
-  'NodeReady',
-  'Starting',
-  'Shutdown',
-  'Rebooted',
-  'DeadlineExceeded',
-  'Evicted',
-  'Disrupted',
-  'DisruptionTerminating',
-]);
+export const reasonsWithMessage: ReadonlySet<string> = new Set(reasons);
 
 export type Event = ReturnType<typeof narrowEvent>;
 

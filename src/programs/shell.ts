@@ -83,9 +83,8 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (places.length > 8) return [];
     if (kind === 'became' && !forms.has('?')) break;
   }
-  const apps = jobs.filter((one) => sleepOf(one.words) === undefined);
   if (places.length === 0 && !isOpen) places.push({ kind: 'over', words: [], forms: new Set(), traps, index: 0 });
-  return places.map((place) => ({ ...place, jobs: apps, script }));
+  return places.map((place) => ({ ...place, jobs: jobs.filter((one) => sleepOf(one.words) === undefined), script }));
 }
 
 type Formed = Pick<Standing, 'forms'>;
@@ -234,7 +233,8 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   const isOpen = isOther || sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
   const waits = (forms.has('job loop') && !exits) || pauses.length > 1;
-  const signals = sent.some((one) => one !== 'nothing');
+  const isAnew = loops && forms.has('while') && !exits && !stopsOnError && jobs.every(isInLoop);
+  const signals = !isAnew && sent.some((one) => one !== 'nothing');
   const sleeps = lines.some((line) => /^sleep\b/.test(line));
   return signals && !waits && sleeps ? undefined : { signals, waits, exits, sleeps };
 }

@@ -74,6 +74,8 @@ interface Case {
   /** The pod is there, perhaps with a condition of this type. */
   lives?: { condition?: string };
   by?: string;
+  /** Why its kubelet stopped it by itself. */
+  stoppedFor?: string;
   trigger?: string;
   summary?: string;
   moments?: string[];
@@ -81,7 +83,7 @@ interface Case {
   never?: string;
 }
 
-const fields = ['events', 'lives', 'by', 'trigger', 'summary', 'moments', 'has', 'never'] as const;
+const fields = ['events', 'lives', 'by', 'stoppedFor', 'trigger', 'summary', 'moments', 'has', 'never'] as const;
 
 it.each(casesIn<Case>(new URL('why-events.yaml', import.meta.url), fields))('%s', (_, one) => {
   const pods = one.lives ? [living(one.lives.condition)] : [];
@@ -91,6 +93,7 @@ it.each(casesIn<Case>(new URL('why-events.yaml', import.meta.url), fields))('%s'
   const { by, trigger, summary, moments } = { summary: '', ...(pods[0] ? presentPod(pods[0], 'shop', gone) : gone) };
   const said = moments.map(({ what }) => what);
   if (one.by) expect(by).toMatch(pattern(one.by));
+  if (one.stoppedFor) expect(gone.stoppedFor).toMatch(pattern(one.stoppedFor));
   if (one.trigger) expect(trigger).toBe(one.trigger);
   if (one.summary) expect(summary).toMatch(pattern(one.summary));
   if (one.moments) expect(said).toEqual(one.moments);

@@ -71,6 +71,8 @@ interface EventMeaning {
   isBad?: true;
   /** What caused the deletion, and who, if the Event says so. */
   cause?: { trigger: TriggerKind; by: string };
+  /** Why its kubelet stopped the pod by itself, which deletes none. */
+  isOwnStop?: true;
   /** Written by the pod's kubelet: the pod was still there. */
   provesPresence?: true;
 }
@@ -90,20 +92,20 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^Unhealthy$/, says: /^(Liveness|Startup)/, name: 'unhealthy', what: firstLine, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, name: 'unhealthy', what: firstLine, provesPresence: true },
   { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} ended, and its next start was put off`, isBad: true },
-  { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true, cause: { trigger: 'unknown', by: 'its kubelet' } },
+  { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true, isOwnStop: true },
   { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },
-  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'preempted by the kubelet for a critical pod', cause: { trigger: 'preemption', by: 'the kubelet' } },
+  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'preempted by the kubelet for a critical pod', isOwnStop: true },
   { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', cause: { trigger: 'preemption', by: 'the scheduler' } },
   { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its node got a NoExecute taint', cause: { trigger: 'taint', by: 'the taint manager' } },
   { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Cancelling/, name: 'taint-cancelled', what: 'the deletion for a NoExecute taint was cancelled' },
   { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', cause: { trigger: 'device-taint', by: 'the device taint manager' } },
   { about: 'Pod', reason: /^NodeNotReady$/, name: 'node-not-ready', what: 'its node was not ready', isBad: true },
-  { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds exceeded', isBad: true, cause: { trigger: 'unknown', by: 'its kubelet' } },
+  { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds exceeded', isBad: true, isOwnStop: true },
   { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod' },
   { about: 'Node', reason: /^NodeNotSchedulable$/, name: 'cordoned', what: ({ name }) => `node ${name} was cordoned, as kubectl drain does first` },
   { about: 'Node', reason: /^NodeSchedulable$/, name: 'uncordoned', what: ({ name }) => `node ${name} was uncordoned` },
   { about: 'Node', reason: /^Shutdown$/, says: /cancel/i, name: 'node-shutdown-cancelled', what: ({ name }) => `the shutdown of node ${name} was cancelled` },
-  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down`, cause: { trigger: 'unknown', by: 'its kubelet' } },
+  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down`, isOwnStop: true },
   { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted` },
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
@@ -116,7 +118,7 @@ export function readEvent(facts: EventFacts) {
   );
   const platform = platformIn(facts);
   if (!meaning && platform === undefined) return undefined;
-  const { name, what, isBad, cause, provesPresence } = meaning ?? {
+  const { name, what, isBad, cause, isOwnStop, provesPresence } = meaning ?? {
     name: facts.kind === 'Pod' ? 'evicted' : 'node-ends',
     what: facts.message,
   };
@@ -126,5 +128,5 @@ export function readEvent(facts: EventFacts) {
   // Of a pod: what ended a node may have ended its pods.
   const by = facts.kind === 'Pod' ? platform?.replace(/^by /, '') : undefined;
   const ended: EventMeaning['cause'] = by === undefined ? undefined : { trigger: 'unknown', by };
-  return { moment, isBad, cause: cause ? { ...cause, by: `${cause.by} (${text})` } : ended, provesPresence };
+  return { moment, isBad, cause: cause ? { ...cause, by: `${cause.by} (${text})` } : ended, isOwnStop, provesPresence };
 }

@@ -74,7 +74,7 @@ export async function fromEvents(cluster: Cluster, name: string, all: NamespaceH
     );
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
-  const { uid, wasForced, problem: _problem, ...known } = gone;
+  const { uid, wasForced, problem: _problem, stoppedFor: _stoppedFor, ...known } = gone;
   const [again = name] = known.owners.slice(-1).map((one) => `${one.kind.toLowerCase()}/${one.name} --all-terminating`);
   return {
     pod: { namespace, name, uid, node },
@@ -101,7 +101,7 @@ function summaryOf(gone: GonePod): string {
   const end = gone.wasForced
     ? 'force-deleted: the next pod of its name was there before its kubelet started termination'
     : wasStopped(gone)
-      ? 'stopped by the kubelet'
+      ? `stopped by the kubelet${gone.stoppedFor ? `: ${gone.stoppedFor}` : ''}`
       : 'gone, and no Event says that its kubelet stopped a container';
   const { seconds, atItsEnd = 'unknown' } = gone.grace ?? {};
   const there = { gone: 'gone before its grace period of', 'still-there': 'still there after its grace period of' };

@@ -35,7 +35,8 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   // What ended its node did not end a pod that a controller deleted, and perhaps none if it was cancelled.
   const isNodeBack = ofNode.some(({ moment }) => moment.name === 'node-shutdown-cancelled');
   const causes = deleted || isNodeBack ? read : [...ofNode, ...read];
-  const cause = causes.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
+  const before = causes.filter(({ moment }) => !stop || moment.earliest <= stop.at);
+  const cause = before.findLast((one) => one.cause)?.cause;
   const isCancelled = cause?.trigger === 'taint' && moments.some((moment) => moment.name === 'taint-cancelled');
   return {
     uid,
@@ -43,6 +44,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     owners,
     grace: stop && graceOf(stop, traces, next),
     moments,
+    stoppedFor: before.findLast(({ isOwnStop }) => isOwnStop)?.moment.what,
     problem: read.findLast(({ isBad }) => isBad)?.moment.what,
     /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
     wasForced: stop !== undefined && next !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,

@@ -6,6 +6,7 @@ import { forTerminal } from '../../output/safe-text.ts';
 import { tableLines } from '../../output/text/table.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
+import graceEnds from '../data/grace-ends.json' with { type: 'json' };
 import { wrapped, type Envelope } from '../output.ts';
 
 /** An interval in ms since the epoch. It is wide enough for the differences between the cluster's clocks. */
@@ -109,11 +110,7 @@ export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
   ];
 }
 
-const graceEndTexts: Record<PastGrace['atItsEnd'], string> = {
-  gone: 'it was gone by then, so the end of the grace period killed none of its containers, unless it was force-deleted',
-  'still-there': 'it was still there: SIGKILL was due for containers that still ran',
-  unknown: 'unknown whether it was still there then',
-};
+const graceEndTexts: Record<PastGrace['atItsEnd'], string> = graceEnds;
 
 const middle = ({ earliest, latest }: { earliest: number; latest: number }): number => (earliest + latest) / 2;
 

@@ -1,6 +1,7 @@
 /** A finding about missing evidence, if it affects a reported instant. */
 import type { StreamName } from '../../model/observation.ts';
 import type { Fact } from '../../model/trace.ts';
+import words from '../data/words.json' with { type: 'json' };
 import type { Rules } from '../finding.ts';
 import { brokenLogs } from '../../infer/arrival.ts';
 import { ranContainers } from '../rule-input.ts';
@@ -47,10 +48,4 @@ export const evidenceRules: Rules = {
   },
 };
 
-const effects: Partial<Record<StreamName, { resource: string; effect: string }>> = {
-  pod: { resource: 'watch of the pod', effect: 'exits and removal are approximate' },
-  events: { resource: 'Events', effect: 'the start of the termination and hooks are approximate' },
-  services: { resource: 'Services', effect: 'traffic was not observable' },
-  endpointslices: { resource: 'EndpointSlices', effect: 'traffic was not observable' },
-  logs: { resource: 'logs', effect: 'SIGTERM and exit times are approximate' },
-};
+const effects: Partial<Record<StreamName, { resource: string; effect: string }>> = words.lostStreams;

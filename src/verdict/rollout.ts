@@ -52,6 +52,7 @@ function numbersOf(
   for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
   return {
     scope,
+    what: scope.startsWith('node/') ? 'drain' : 'rollout',
     /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
     target:
       sharedBy(timelines, ({ workload }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`) ?? scope,
@@ -204,10 +205,10 @@ const mostFrequent = (texts: readonly string[]): string | undefined =>
 
 /** `12 of 12 pods terminated gracefully; longest 3.1s from SIGTERM to exit` */
 function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
-  const { pods, outcomes, drain, observed, signal, unseen, incomplete, exitCode, probes, gates } = numbers;
+  const { what, pods, outcomes, drain, observed, signal, unseen, incomplete, exitCode, probes, gates } = numbers;
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
   const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
-  const end = incomplete === undefined ? '' : ', but the rollout did not complete';
+  const end = incomplete === undefined ? '' : `, but the ${what} did not complete`;
   if (pods + unseen.length === 0) return incomplete ?? 'no pod was deleted';
   const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const lost = gates.filter(({ passed }) => !passed || sumOf(probes).failed > 0).map(({ message }) => `, ${message}`);

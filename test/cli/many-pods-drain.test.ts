@@ -66,6 +66,18 @@ it.concurrent(
     }),
 );
 
+it.concurrent('names in its summary the pod whose eviction was refused until the drain gave up', () =>
+  playing(async ({ flags, server }) => {
+    const drain = drains(server, refusal(server.namespace), first, 1);
+    const ran = await runMain(['node/node1', '-o', 'json', ...flags, '--', ...drain]);
+    const { summary } = JSON.parse(ran.stdout) as { summary: { incomplete?: string } };
+    expect(summary.incomplete).toMatch(
+      new RegExp(`${second}: its eviction was refused: PodDisruptionBudget "checkout"`),
+    );
+    expect(ran.code).toBe(1);
+  }),
+);
+
 it.concurrent('traces only the pods of the node that match a selector', () =>
   playing(async ({ flags, server }) => {
     const selectors = ['-l', 'app=checkout', '--field-selector', `metadata.name=${second}`];

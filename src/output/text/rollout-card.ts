@@ -65,7 +65,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [sentenceRow(label, text, [], command)] : [];
   return [
-    ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
+    ...row(numbers.what, pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', counts.join(' · ')),
     ...row('slowest', numbers.slowest && slowestText(numbers.slowest)),
     ...worst.map(({ pod, summary }, index) =>

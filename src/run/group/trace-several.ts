@@ -57,7 +57,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
 async function traceAndReport(rollout: Rollout): Promise<number> {
-  const { cluster, options, results, ports, unseen, codes } = rollout;
+  const { cluster, options, results, ports, unseen, codes, held } = rollout;
   const warn = warnOn(ports);
   warn(openingText(rollout));
   const end = await traceUntilOver(rollout).catch((error: unknown) => {
@@ -73,7 +73,8 @@ async function traceAndReport(rollout: Rollout): Promise<number> {
   if (shortcoming) warn(shortcoming.words);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
   const why = shortcoming?.isIncomplete ? shortcoming.words : failure?.message;
-  const incomplete = ['workload', 'selector'].includes(options.target.kind) ? why : undefined;
+  const refused = [...held].map((one) => one.join(': ')).join('; ') || undefined;
+  const incomplete = ['workload', 'selector'].includes(options.target.kind) ? why : refused;
   const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete }, !isNothing);
   if (isNothing) throw failure;
   if (failure === undefined) return exitCode;
@@ -124,7 +125,6 @@ function openingText({ options: { mode }, group: { named, target } }: Rollout): 
 function listenerOf(rollout: Rollout): GroupListener {
   const { cluster, options, output, group, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
   const warn = warnOn(ports);
-  const isWorkload = options.target.kind === 'workload';
   const named = group.named && new Set(group.named.flatMap(({ uid }) => uid ?? []));
   named?.forEach((uid) => progress.hold(uid));
   const owners = followOwners(options.target, progress, obstacles, (words) =>
@@ -167,7 +167,7 @@ function listenerOf(rollout: Rollout): GroupListener {
     seen(uid, pod) {
       blocked?.seen(uid, pod);
       if (pod) limit.podSeen(pod);
-      if (isWorkload) obstacles.pod(uid, pod);
+      if (options.target.kind === 'workload') obstacles.pod(uid, pod);
       if (!named || named.has(uid)) progress.seen(uid, pod);
     },
     missed(pod, text) {

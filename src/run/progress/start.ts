@@ -81,9 +81,9 @@ export function createBlockedEvictions(
     const budgets = (await budgetsOf(cluster, pod, signal)) ?? [];
     const why =
       budgets.length > 0 ? `: ${budgets.map(budgetText).join('; ')}` : ' by a PodDisruptionBudget that cannot be read';
-    const text = `its eviction was refused${why}; waiting`;
+    const text = `its eviction was refused${why}`;
     held.set(key, text);
-    if (!signal.aborted) warn(`${key}: ${text}`);
+    if (!signal.aborted) warn(`${key}: ${text}; waiting`);
   };
   return {
     /** Takes output of the drain command, and each uid whose eviction it says was refused. */

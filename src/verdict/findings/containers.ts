@@ -19,8 +19,7 @@ import { controllerOf, runtimeOf } from '../../model/pod.ts';
 import { knownEnd } from '../../programs/stop-behaviour.ts';
 
 export const containerRules: ContainerRules = {
-  'prestop-failed': ofHook(({ timeline }, container, preStop) => {
-    const { name } = container;
+  'prestop-failed': ofHook(({ timeline }, { name }, preStop) => {
     const { kind, outcome, mayHaveDied } = preStop;
     if (outcome !== 'failed' && !mayHaveDied) return undefined;
     const perhaps = mayHaveDied ? `, by itself or because ${name} exited just then` : '';
@@ -30,7 +29,7 @@ export const containerRules: ContainerRules = {
           ? `the preStop hook of ${name} is a tcpSocket, which Kubernetes does not run: it fails at once`
           : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
       clause: `the preStop hook of ${name} failed`,
-      advice: isLostSleep(timeline, container)
+      advice: isLostSleep(timeline, { name, preStop })
         ? undefined
         : mayHaveDied
           ? `Nothing needs fixing if the hook ended because ${name} exited. Otherwise run the command of the hook with kubectl exec in a test copy of the pod.`
@@ -212,7 +211,7 @@ const plannedSeconds = ({ pod }: Timeline, container: string, { sleepSeconds }: 
   sleepSeconds ?? containerSpec(pod, container)?.lifecycle?.preStop?.exec?.seconds;
 
 /** Its hook is only a sleep and failed at once: what it runs is missing, and nothing else but the time is lost. */
-export const isLostSleep = ({ pod }: Timeline, { name, preStop }: ContainerTimeline): boolean =>
+export const isLostSleep = ({ pod }: Timeline, { name = '', preStop }: Partial<ContainerTimeline>): boolean =>
   (preStop?.outcome === 'failed' || preStop?.mayHaveDied === true) &&
   (preStop.length?.min ?? Infinity) < second &&
   containerSpec(pod, name)?.lifecycle?.preStop?.exec?.seconds !== undefined;

@@ -23,6 +23,7 @@ export interface ManifestInput {
 
 /** No manifest is larger: a file of another kind was named by mistake. */
 const maxManifestBytes = 64 * 1024 * 1024;
+const tooLarge = `is larger than ${maxManifestBytes / 1024 / 1024} MB`;
 
 type Around = Pick<Ports, 'env' | 'clock'>;
 
@@ -68,7 +69,7 @@ async function filesIn(name: string, isRecursive: boolean): Promise<[string, () 
 async function contentOf(file: string): Promise<Uint8Array> {
   const { size } = await stat(file);
   if (size <= maxManifestBytes) return readFile(file);
-  throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
+  throw new PodexitError('manifest.size', tooLarge, '');
 }
 
 const unreadable = (error: unknown): string =>
@@ -87,6 +88,7 @@ async function built(kustomization: string, env: Ports['env']): Promise<Uint8Arr
   } catch (error) {
     const { code = '', stderr } = error as NodeJS.ErrnoException & { stderr?: Buffer };
     const because = stderr?.toString('utf8').trim().split('\n').at(-1)?.slice(0, 500);
+    if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') throw notBuilt(`it ${tooLarge}`);
     if (code !== 'ENOENT') throw notBuilt(`kubectl could not build it: ${because || code}`);
     const elsewhere = `Where there is a kubectl: kubectl kustomize ${kustomization} > built.yaml; then name built.yaml with -f`;
     throw notBuilt('there is no kubectl on the PATH to build it', elsewhere);

@@ -96,10 +96,11 @@ function templateIn(document: Document, { apiVersion }: Record<string, unknown>)
   return found;
 }
 
-/** The error if the document cannot be read. Without a limit, aliases can expand to a billion nodes (CVE-2019-11253). */
+/** The error if it cannot be read. Aliases can expand to a billion nodes (CVE-2019-11253), or for ever: then it is no JSON. */
 export function valueIn(document: Document): unknown {
   try {
-    return document.errors[0] ?? document.toJS({ maxAliasCount: 100 });
+    const value: unknown = document.errors[0] ?? document.toJS({ maxAliasCount: 100 });
+    return JSON.stringify(value) && value;
   } catch (error) {
     return error;
   }
@@ -154,6 +155,6 @@ export function entryIn(node: Node | null, step: string | number): Entry | undef
 
 export const startOf = (node: Node): number => node.range?.[0] ?? 0;
 
-/** The yaml library recurses and can overflow the stack; Kubernetes refuses such depths too. */
+/** The yaml library recurses and can overflow the stack; Kubernetes refuses such depths too, and anchors in themselves. */
 const firstLine = (text: string): string =>
-  text.startsWith('Maximum call stack') ? 'nested too deeply' : (text.split('\n')[0]?.replace(/:$/, '') ?? text);
+  /^(Maximum call|Converting)/.test(text) ? 'nested too deeply' : (text.split('\n')[0]?.replace(/:$/, '') ?? text);

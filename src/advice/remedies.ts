@@ -115,9 +115,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
-  const first = isOfHook ? 'shorten that hook: ' : '';
-  const most = limit && limit.seconds > specGraceSeconds ? ': raise the grace period to that at most' : '';
-  const late = limit && `${first}${limitText(limit)}${most || ', and a longer grace period does not help then'}`;
+  const [first, most] = isOfHook ? ['shorten that hook: ', ''] : ['', ': raise the grace period to that at most'];
+  const help = limit && limit.seconds > specGraceSeconds ? most : ', and a longer grace period does not help then';
+  const late = limit && `${first}${limitText(limit)}${help}`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];

@@ -1,6 +1,7 @@
 /** All that is known about how the pods of a workload stop: of manifests, live objects or an exit's trace. No clock. */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import paths from './data/pod-paths.json' with { type: 'json' };
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
 import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
@@ -30,20 +31,9 @@ export interface Situation extends ReturnType<typeof situationOf> {
 }
 
 /** Kinds whose pod template can be patched, and its path: a Job's cannot, and a pod has none. */
-export const templatePaths: Readonly<Record<string, Path>> = {
-  Deployment: ['spec', 'template'],
-  StatefulSet: ['spec', 'template'],
-  DaemonSet: ['spec', 'template'],
-  ReplicaSet: ['spec', 'template'],
-  CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
-};
+export const templatePaths: Readonly<Record<string, Path>> = paths.patched;
 
-const podPaths: Readonly<Record<string, Path>> = {
-  ...templatePaths,
-  Pod: [],
-  ReplicationController: ['spec', 'template'],
-  Job: ['spec', 'template'],
-};
+const podPaths: Readonly<Record<string, Path>> = { ...templatePaths, ...paths.others };
 
 const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
 
@@ -163,12 +153,11 @@ function withSharing(service: ServiceSpec, replicas: number | undefined, { slice
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */
 export function situationsOf(manifests: readonly Manifest[], graceSeconds?: number) {
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
-  const found = manifests
-    .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
-    .map(({ manifest, path }) => ({
-      manifest,
-      situation: situationOf(manifest.object, neighbours, graceSeconds, path),
-    }));
+  const found = manifests.flatMap((manifest) =>
+    templatesOf(manifest.object).map((path) => {
+      return { manifest, situation: situationOf(manifest.object, neighbours, graceSeconds, path) };
+    }),
+  );
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);
   // Folders often hold a copy of a workload for each environment.
@@ -222,7 +211,7 @@ export function situationOfLivePod(
     notRunningNow: !isFinished(narrowed) && !hasRunning(narrowed),
     nodeNotReady:
       node && ready && ready.status !== 'True'
-        ? { node: node.metadata.name, status: ready.status === '' ? 'Unknown' : ready.status }
+        ? { node: node.metadata.name, status: ready.status || 'Unknown' }
         : undefined,
   };
 }

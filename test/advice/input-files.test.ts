@@ -58,6 +58,7 @@ it.each(['utf16le', 'utf8'] as const)('reads a report in %s with a byte order ma
 
 it.each([
   ['20,000 brackets', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+  ['an anchor within itself, many times', '&a {a: *a, b: &b [*a, *a, *a], c: &c [*b, *b, *b], d: [*c, *c, *c]}'],
   ['5,000 maps', `${'{a: '.repeat(5000)}1${'}'.repeat(5000)}`],
 ])('a document with %s causes one error, and the rest is judged', async (_title, nested) => {
   const { judged, errors } = await checked(written('deep.yaml', `kind: Pod\nx: ${nested}\n---\n${pod}`));

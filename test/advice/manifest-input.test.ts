@@ -177,6 +177,13 @@ describe('-k', () => {
     expect(stderr).toContain(`kubectl could not build it: error: no such folder: ${app}`);
   });
 
+  it.skipIf(process.platform === 'win32')('says that what kubectl built is too large', async () => {
+    const KUBECTL_PATH = kubectl('head -c 67108865 /dev/zero');
+    const { code, stderr } = await runMain(['fix', '-k', app], { env: { KUBECTL_PATH, PATH: process.env['PATH'] } });
+    expect(code).toBe(1);
+    expect(stderr).toContain('it is larger than 64 MB');
+  });
+
   it('names the command where there is no kubectl', async () => {
     const { code, stderr } = await runMain(['fix', '-k', app], { env: { PATH: join(folder, 'nowhere') } });
     expect(code).toBe(1);

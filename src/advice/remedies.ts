@@ -61,7 +61,7 @@ export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string
     return after ? `once ${what}: ${text}` : text;
   });
   // A field keeps its spelling.
-  const text = clauses.join('; ').replace(/^(?!preStop|maxSurge)./, (first) => first.toUpperCase());
+  const text = clauses.join('; ').replace(/^(?!preStop|maxSurge|timeoutSeconds)./, (first) => first.toUpperCase());
   return own.length === 0 ? undefined : `${text}.`;
 }
 
@@ -112,7 +112,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   // A limit caps the grace period, not a hook that leaves enough time to stop.
   const isUnfit = limit !== undefined && least > limit.seconds;
   const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
-  const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
+  const longer = isEnough ? undefined : `${situation.graceField} ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
   const [first, most] = isOfHook ? ['shorten that hook: ', ''] : ['', ': raise the grace period to that at most'];
@@ -249,6 +249,7 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
 }
 
 function whyNoHook({ situation }: Plan): string | undefined {
+  if (situation.graceField === 'timeoutSeconds') return 'Knative refuses lifecycle hooks, and lets its own proxy drain';
   const { answer, because } = othersServe(situation);
   const { injected, readinessGates, capacity, measured, subject } = situation;
   if (answer === 'no')

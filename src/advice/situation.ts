@@ -36,6 +36,7 @@ export const templatePaths: Readonly<Record<string, Path>> = paths.patched;
 const podPaths: Readonly<Record<string, Path>> = { ...templatePaths, ...paths.others };
 
 const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
+const isKnative = (object: KubernetesObject): boolean => groupOf(object) === 'serving.knative.dev';
 
 /** A kind of Kubernetes itself, whose strategy is known: volcano's Job is another kind than that of batch. */
 const isBuiltIn = (object: KubernetesObject): boolean =>
@@ -50,12 +51,12 @@ function templatesOf(object: KubernetesObject): readonly Path[] {
   });
 }
 
-/** Of a revision of Knative with what it sets: the only container's name, and timeoutSeconds (300) as the grace period. */
+/** Of a revision of Knative with what it sets: the only container's name, and timeoutSeconds as the grace period. */
 function podSpecIn(object: KubernetesObject, template: JsonObject): JsonObject {
   const spec = asObject(template['spec']);
-  if (groupOf(object) !== 'serving.knative.dev') return spec;
+  if (!isKnative(object)) return spec;
   const containers = asArray(spec['containers']).map((one) => ({ name: 'user-container', ...asObject(one) }));
-  return { ...spec, containers, terminationGracePeriodSeconds: spec['timeoutSeconds'] ?? 300 };
+  return { ...spec, containers, terminationGracePeriodSeconds: spec['timeoutSeconds'] || 300 };
 }
 
 export const hasPods = (object: KubernetesObject): boolean => templatesOf(object).length > 0;
@@ -107,6 +108,9 @@ export function situationOf(
     /** Its version was removed before Kubernetes 1.26, and another took its place. */
     isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     podPath,
+    /** What sets the grace period; of a revision of Knative that does not say, the cluster, as a rule to 300 seconds. */
+    graceField: isKnative(object) ? 'timeoutSeconds' : 'grace period',
+    graceOrigin: isKnative(object) && !pod['timeoutSeconds'] ? " (if the cluster keeps Knative's default)" : '',
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
     containers,

@@ -11,7 +11,7 @@ import type { Situation } from '../situation.ts';
 /**
  * About stopping and replacing, but misspelt or at another level: the API server drops what it does not know, with a warning
  * at most, unless its client asks for strict validation, as kubectl does by default; it refuses hooks of another form.
- * Without an apiVersion it is a file of another kind, such as values of Helm. A custom resource has fields of its own.
+ * Without an apiVersion it is another file, as values of Helm. Custom resources have own fields; labels take any key.
  */
 export function unreadFields({ object, podPath, subject: { kind }, containers, ...spec }: Situation): Problem[] {
   // What a cluster holds was read; a recording keeps only a part of a hook.
@@ -21,10 +21,7 @@ export function unreadFields({ object, podPath, subject: { kind }, containers, .
   return partsOf(object).flatMap(([path, value]) => {
     const [key, above] = [String(path.at(-1)), path.slice(0, -1)];
     const spelling = key.toLowerCase().replace(/[-_]/g, '');
-    const field = known.fields.find(
-      ({ like, of = '' }) => new RegExp(like).test(spelling) && new RegExp(of).test(kind),
-    );
-    // Labels, selectors and others take any key.
+    const field = known.fields.find((one) => new RegExp(one.like).test(spelling) && new RegExp(one.of).test(kind));
     if (!field || value === null || !above.every((step) => new RegExp(known.holders).test(String(step)))) return [];
     const place = [kind, ...above].join('.').replace([kind, ...podPath].join('.'), 'podSpec');
     const isRight = key === field.name && new RegExp(field.in, 'i').test(place);

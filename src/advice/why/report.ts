@@ -110,8 +110,6 @@ export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
   ];
 }
 
-const graceEndTexts: Record<PastGrace['atItsEnd'], string> = graceEnds;
-
 const middle = ({ earliest, latest }: { earliest: number; latest: number }): number => (earliest + latest) / 2;
 
 const clockText = (at: number): string => stamp(at).slice(11, 19);
@@ -120,7 +118,7 @@ const clockText = (at: number): string => stamp(at).slice(11, 19);
 function graceText({ grace }: PastExit): string | undefined {
   if (!grace) return undefined;
   const { seconds, source, end, atItsEnd } = grace;
-  return `${seconds}s (${source}), until ${clockText(middle(end))} ±1s: ${graceEndTexts[atItsEnd]}`;
+  return `${seconds}s (${source}), until ${clockText(middle(end))} ±1s: ${graceEnds[atItsEnd]}`;
 }
 
 function timeline(moments: readonly WhyMoment[]): [string, string][] {

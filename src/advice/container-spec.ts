@@ -33,8 +33,6 @@ export type Inspection =
 export interface MeasuredContainer {
   readonly hookSeconds?: number;
   readonly drainSeconds?: number;
-  /** Nothing shows that the hook ended by itself before the grace period did: its length is a lower bound. */
-  readonly hookMayGoOn: boolean;
   readonly wasKilled: boolean;
 }
 

@@ -99,7 +99,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const graceProblems = graceIn(plan).filter(({ advice }) => advice === undefined);
   const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
-  const cut = cutOffIn(situation, graceProblems);
+  const cut = graceProblems.find(({ code }) => code === 'prestop-cut-off')?.container;
   const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
   const { answer, because } = othersServe(situation);
   const isVain = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
@@ -153,13 +153,6 @@ function hookAndGrace(plan: Plan): Remedy[] {
     after: unhandled.length > 0 ? unhandled : undefined,
   };
   return [...sentences, ...rest, remedy];
-}
-
-/** The container whose hook was cut off, or may have been: what was seen of that is no length to compute with. */
-function cutOffIn({ containers }: Situation, problems: readonly Problem[]): string | undefined {
-  const vague = containers.filter(({ hook, measured }) => measured?.hookMayGoOn && hook?.minSeconds === undefined);
-  const mayGoOn = problems.filter(({ container }) => vague.some(({ name }) => name === container));
-  return [...problems.filter(({ code }) => code === 'prestop-cut-off'), ...mayGoOn][0]?.container;
 }
 
 /** Nobody writes a grace period of 0 by accident, and with it no hook runs. */

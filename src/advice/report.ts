@@ -135,15 +135,13 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
 /** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
 function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
   const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && boundOf(preStop.length) / 1000);
-  const hookMayGoOn = preStop?.outcome === 'unknown' && (preStop.length?.max ?? 0) >= graceSeconds * 1000;
-  if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, hookMayGoOn, wasKilled: false };
+  if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
   const wasKilled = outcome === 'killed';
   const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
   // What was not killed stopped within its grace period, unless it is seen to have taken longer.
   const most = wasKilled ? Infinity : Math.max(graceSeconds, (drain?.min ?? 0) / 1000);
   const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)), most);
-  const drainSeconds = wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained;
-  return { hookSeconds, hookMayGoOn, wasKilled, drainSeconds };
+  return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
 }
 
 /** Clients knew the endpoint, and a container that their requests may need was stopped before that which serves them. */
@@ -247,23 +245,23 @@ const lossAdvice: Partial<Record<Loss['cause'], string>> = adviceOnLoss;
 
 /** How a container takes its stop signal, and what to do about that. */
 function reactionOf(timeline: Timeline, container: ContainerTimeline) {
-  const { name, reaction, stopSignal } = container;
+  const { name, kind, drain, reaction, stopSignal } = container;
   const spec: Partial<Container> = containerSpec(timeline.pod, name) ?? {};
-  const { handlesTerm, handlesOther, trapGoesOn = false } = spec;
-  const ignores = ignoresItsSignal(timeline, container) || trapGoesOn;
+  const { handlesTerm, handlesOther } = spec;
+  const ignores = ignoresItsSignal(timeline, container);
   // Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8).
-  const isOpen =
-    !ignores && reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+  const isOpen = reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
   // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
-  const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
+  // A sidecar may have got its signal when most of the grace period was over.
+  const hadTime = kind !== 'sidecar' || (drain?.max ?? 0) >= timeline.grace.effectiveSeconds * 500;
+  const isUnknown = reaction === undefined && hadTime && handlesTerm !== true;
+  const isUnhandled = ignores || isOpen || reaction === 'none' || isUnknown;
   const known = knownEnd(spec, signalName(container), 137)?.advice;
-  return { name, spec, ignores, isOpen, isUnhandled, known, row: rowOf([spec.program ?? '']) };
+  return { name, spec, ignores, isOpen, isUnhandled, known, reaction, row: rowOf([spec.program ?? '']) };
 }
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice({ name, spec, ignores, isOpen, known, row }: ReturnType<typeof reactionOf>): string {
-  if (spec.trapGoesOn)
-    return `In the command of ${name}, let the trap for SIGTERM stop what the shell runs, wait for it, and exit.`;
+function handlingAdvice({ name, spec, ignores, isOpen, known, reaction, row }: ReturnType<typeof reactionOf>): string {
   if (ignores)
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isOpen)
@@ -273,5 +271,5 @@ function handlingAdvice({ name, spec, ignores, isOpen, known, row }: ReturnType<
   if (known) return `${known}.`;
   if (row?.kind === 'init')
     return `Check that what ${spec.program} starts in ${name} handles the stop signal, which ${spec.program} passes on (kubectl podexit check reads the whole command).`;
-  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
+  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.${reaction === 'none' ? '' : ' If its log says that it was stopping, it needs a longer grace period instead.'}`;
 }

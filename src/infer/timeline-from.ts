@@ -261,16 +261,16 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal || !exit) return undefined;
   const { log, readyLost } = facts;
   const [from, until, lastLine = -Infinity] = [signal.node.lo, exit.at.node.lo, log.lastLine?.value.stamp];
+  const handlesIt = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
   // What logs all the time does so after a signal that it never got, too: a reaction names it, or ends the lines.
-  const hasReacted = log.signalLines.some(({ value }) => value > from) || until - lastLine >= lastLine - from;
+  const hasReacted = handlesIt || log.signalLines.some(({ value }) => value > from) || lastLine <= (from + until) / 2;
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
   const killed = kill?.node.lo ?? Infinity;
   const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);
   if ((lastLine > from && hasReacted) || wasUnready || failed.some(({ time }) => time.hi <= killed)) return 'seen';
   // What was perhaps before the kill may have been a reaction; the kill itself fails probes too.
   if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < killed)) return undefined;
-  const mayReactSilently = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
-  return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
+  return wasLogFollowed(trace, container) && !handlesIt ? 'none' : undefined;
 }
 
 function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {

@@ -274,7 +274,7 @@ function pendingStep({ timeline, verdict }: HeadlineInput): string {
   if (!acknowledged)
     return `the kubelet${nodeName ? ` on ${nodeName}` : ''}${isSilent ? ', which is not responding' : ''}`;
   const running = ranContainers(timeline).filter(({ exit }) => !exit);
-  const hooked = running.filter((one) => one.preStop && one.preStop.outcome !== 'completed' && !one.stopSignal);
+  const hooked = running.filter(({ preStop, stopSignal }) => preStop && !preStop.end && !stopSignal);
   const hook = hooked.length > 0 ? `, whose preStop hook (${hooked[0]?.preStop?.kind}) may still run` : '';
   const names = namesOf(hooked) || namesOf(running) || 'its containers';
   return `${names} to exit${hook}${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;

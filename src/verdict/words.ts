@@ -115,9 +115,9 @@ export const afterText = (length: string, event: string): string =>
  * then less than hook and drain together. Without a preStop hook and a late signal this is the drain, so that "3.1s after
  * SIGTERM" and the bar are the same number.
  */
-export function graceUsedLength({ graceUsed, drain, preStop, kind }: ContainerTimeline): Length | undefined {
-  const { outlasted, length: hook } = preStop ?? {};
-  if (!graceUsed?.max || (!outlasted && graceUsed.max < (hook?.min ?? 0) + (drain?.min ?? 0))) return undefined;
+export function graceUsedLength({ graceUsed, drain, preStop, kind, killings }: ContainerTimeline): Length | undefined {
+  const hook = preStop?.outlasted && killings.length < 2 ? undefined : preStop?.length;
+  if (!graceUsed?.max || graceUsed.max < (hook?.min ?? 0) + (drain?.min ?? 0)) return undefined;
   if (!drain || preStop || kind !== 'container') return graceUsed;
   // If the signal follows the kubelet's start this closely, two different lengths would only confuse.
   return Math.abs(graceUsed.shown - drain.shown) < 500 ? drain : graceUsed;

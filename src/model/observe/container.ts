@@ -72,7 +72,6 @@ export const narrowContainer = shape({
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
   handlesTerm: noted(trapRuns),
   /** Computed here: that line has such a trap, which does not end it: only SIGKILL does. */
-  trapGoesOn: noted((line) => trapOf(line, 'TERM') === 'handled' && loopsOn(line)),
   /** Computed here: that line handles stop signals with a trap, and SIGTERM is none of them. */
   handlesOther: noted((line) => trapOf(line, 'TERM') === undefined && trappedOther(line) !== undefined),
   /** Computed here: the name of the program that its command starts, without folder and arguments. */
@@ -140,11 +139,6 @@ export function trapOf(line: string, signal: string): 'ignored' | 'handled' | un
 /** A stop signal other than SIGTERM for which the line has a handler. */
 const trappedOther = (line: string): string | undefined =>
   ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => trapOf(line, signal) === 'handled');
-
-/** It ends in a loop that asks for nothing, and neither the loop nor what comes before it ends the shell. */
-const loopsOn = (line: string): boolean =>
-  /\bwhile\s+(true|:)\s*;?\s*do\b[^]*\bdone\s*$/.test(line) &&
-  !/\b(exit|exec|break|return|errexit)\b|\bset -\w*e|\bkill\b[^;]*(\$\$|KILL| -9| 0\b)/.test(line);
 
 /** The trap runs when the signal comes: not only after a program in the foreground has ended (POSIX.1-2017, 2.11). */
 function trapRuns(line: string): boolean {

@@ -228,7 +228,6 @@ function cutText({ pod }: Timeline, container: ContainerTimeline, code: number):
 function shellText(timeline: Timeline, container: ContainerTimeline): string | undefined {
   if (ignoresItsSignal(timeline, container)) return 'its command ignores SIGTERM (`trap "" TERM`)';
   const spec = containerSpec(timeline.pod, container.name);
-  if (spec?.trapGoesOn) return 'its command has a trap for SIGTERM that does not end it';
   if (spec?.handlesTerm && container.stopSignal?.isPerhapsOther)
     return 'its command handles SIGTERM, and nothing shows that it came: its image may set another STOPSIGNAL';
   if (spec?.handlesOther) return 'its command handles other signals, not SIGTERM: its image decides which one comes';

@@ -4,7 +4,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type Report, type JudgedExit } from '../verdict/report.ts';
 import adviceOnLoss from './data/advice-on-loss.json' with { type: 'json' };
-import { at, warning, type Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation, situationOf } from './situation.ts';
@@ -33,13 +33,12 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
   const verdict = { ...judged.verdict, findings: advised };
   const situation = situationOfTrace(trace, timeline);
-  const early = stoppedFirst(situation, timeline);
-  const isSafe = early.length === 0 || answer.traffic.judgement !== 'safe';
-  const traffic = isSafe ? answer.traffic : { ...answer.traffic, ...notJudged(early[0]?.message ?? '') };
+  const early = answer.traffic.judgement === 'safe' ? stoppedFirst(situation, timeline) : undefined;
+  const traffic = early === undefined ? answer.traffic : { ...answer.traffic, ...notJudged(early) };
   const isCause = ({ code, container }: Problem): boolean =>
     code === answer.cause?.code && (answer.cause.container === undefined || answer.cause.container === container);
   // What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings.
-  const problems = [...problemsOfExit({ timeline, verdict }, trace), ...early].flatMap((one): Problem[] => {
+  const problems = problemsOfExit({ timeline, verdict }, trace).flatMap((one): Problem[] => {
     if (one.advice === undefined) return [one];
     return one.code === 'no-signal-handling' || isCause(one) ? [{ ...one, severity: 'warning' }] : [];
   });
@@ -145,17 +144,18 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
 }
 
 /** Clients knew the endpoint, and a container that their requests may need was stopped before that which serves them. */
-function stoppedFirst(situation: Situation, { containers, endpoints }: Timeline): Problem[] {
+function stoppedFirst(situation: Situation, { containers, endpoints }: Timeline): string | undefined {
   const serving = containersThatServe(situation);
   const exitOf = (name?: string) => containers.find((one) => one.name === name);
   const until = exitOf(serving[0]?.name)?.stopSignal?.earliest ?? -Infinity;
   const removed = Math.max(...endpoints.map(({ unroutedAt }) => unroutedAt?.latest ?? -Infinity));
-  return companionsOf(situation, serving).flatMap((one) => {
-    const { stopSignal, exit } = exitOf(one.name) ?? {};
-    const isEarly = stopSignal && stopSignal.earliest < removed + minLeadMs && exit && exit.at.latest < until;
-    const message = `${one.name} stopped while ${serving[0]?.name} still served, and requests that need it fail`;
-    return isEarly ? [warning('companion-stops-first', message, at(one))] : [];
+  const early = companionsOf(situation, serving).find(({ name }) => {
+    const { stopSignal, exit } = exitOf(name) ?? {};
+    return stopSignal && stopSignal.earliest < removed + minLeadMs && exit && exit.at.latest < until;
   });
+  return (
+    early && `${early.name} stopped while ${serving[0]?.name} still served, and requests that need it, if any, fail`
+  );
 }
 
 /** Findings about a grace period that was enough, but only just, or that cut a hook off. */

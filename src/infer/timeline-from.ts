@@ -265,11 +265,11 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   // What logs all the time does so after a signal that it never got, too: a reaction names it, or ends the lines.
   const hasReacted = handlesIt || log.signalLines.some(({ value }) => value > from) || lastLine <= (from + until) / 2;
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
-  const killed = kill?.node.lo ?? Infinity;
+  const killedAt = kill?.node.lo ?? Infinity;
   const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);
-  if ((lastLine > from && hasReacted) || wasUnready || failed.some(({ time }) => time.hi <= killed)) return 'seen';
+  if ((lastLine > from && hasReacted) || wasUnready || failed.some(({ time }) => time.hi <= killedAt)) return 'seen';
   // What was perhaps before the kill may have been a reaction; the kill itself fails probes too.
-  if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < killed)) return undefined;
+  if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < killedAt)) return undefined;
   return wasLogFollowed(trace, container) && !handlesIt ? 'none' : undefined;
 }
 

@@ -5,6 +5,7 @@ import { sumOf } from '../model/probe-numbers.ts';
 import { second } from '../model/span.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './policy.ts';
 import { pick, secondsRange } from './exit-report.ts';
+import { isLostSleep } from './findings/containers.ts';
 import { lengthText, byFrequency, plural } from './words.ts';
 import { lossOf, rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
@@ -101,11 +102,13 @@ function numbersOf(
   };
 }
 
-/** `the preStop hook of web failed in 2 of 3 exits` */
+/** `the preStop hook of web failed in 2 of 3 exits`; not of one that its container's own exit may have ended. */
 function failedHooksText(reports: readonly Report[]): string | undefined {
-  const failed = reports.flatMap(({ verdict }) => verdict.findings.filter(({ code }) => code === 'prestop-failed'));
-  const [most] = byFrequency(failed.map(({ clause = '' }) => [clause, 1]));
-  return most && `${most[0]} in ${most[1]} of ${plural(reports.length, 'exit')}`;
+  const failed = reports.flatMap(({ timeline }) =>
+    timeline.containers.filter((one) => one.preStop?.outcome === 'failed' || isLostSleep(timeline, one)),
+  );
+  const [most] = byFrequency(failed.map(({ name }) => [name, 1]));
+  return most && `the preStop hook of ${most[0]} failed in ${most[1]} of ${plural(reports.length, 'exit')}`;
 }
 
 const nameOf = ({ pod }: Timeline): string => pod.metadata.name;

@@ -103,8 +103,7 @@ export const ignoresItsSignal = ({ pod }: Timeline, container: ContainerTimeline
  * Containers that declare one of the Service's target ports; if none does, the only main container. With several, or
  * without the Service's ports, we cannot know which (undefined).
  */
-export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {
-  const { trace, timeline } = input;
+export function servingContainers({ trace, timeline }: RuleInput, service?: string): ContainerTimeline[] | undefined {
   const ports = trace.services.get(service ?? '')?.spec.ports ?? [];
   const targets = ports.map(({ port, targetPort = port }) => targetPort);
   const declared = ranContainers(timeline).filter(({ name }) => hasPort(timeline.pod, name, targets));

@@ -130,8 +130,8 @@ export interface ComparedRow {
 }
 
 /** From good to bad. Outcomes that are not listed are not compared. */
-const grades = [/^(graceful|removed)$/, /^overran$/, /^failed$/, /^(killed|oom|forced)$/, /^stuck$/];
-const badness = (outcome: Outcome): number => grades.findIndex((one) => one.test(outcome));
+const grades: Outcome[][] = [['graceful', 'removed'], ['overran'], ['failed'], ['killed', 'oom', 'forced'], ['stuck']];
+const badness = (outcome: Outcome): number => grades.findIndex((one) => one.includes(outcome));
 
 export function outcomeRow(before: readonly ExitSample[], after: readonly ExitSample[]): ComparedRow[] {
   const killed = shareRow('killed', ...sharesOf(before, after, (one) => one.killed));

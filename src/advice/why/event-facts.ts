@@ -82,12 +82,18 @@ const containerName = ({ container = 'a container' }: EventFacts): string => con
 /** What a probe got, without the body of the answer. */
 const firstLine = ({ message }: EventFacts): string => message.split('\n')[0]?.slice(0, 120) ?? '';
 
+/** `: permission denied`; empty if the runtime's answer is not in the Event. */
+function runtimeAnswer({ message }: EventFacts): string {
+  const answer = /desc = ([^"\\]{1,200})/.exec(message)?.[1]?.trimEnd();
+  return answer ? `: ${answer}` : '';
+}
+
 // prettier-ignore
 const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^Killing$/, says: /^Stopping container /, name: 'stopping', what: (one) => `kubelet started termination of ${containerName(one)}`, provesPresence: true },
   { about: 'Pod', reason: /^Killing$/, name: 'restarted', what: ({ message }) => message, isBad: true },
   { about: 'Pod', reason: /^FailedPreStopHook$/, name: 'prestop-failed', what: (one) => `preStop hook of ${containerName(one)} failed`, isBad: true, provesPresence: true },
-  { about: 'Pod', reason: /^FailedKillPod$/, name: 'kill-failed', what: ({ message }) => `the kubelet could not stop a container${(/desc = ([^"\\]{1,200})/.exec(message)?.[1] ?? '').trimEnd().replace(/^(?=.)/, ': ')}`, isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^FailedKillPod$/, name: 'kill-failed', what: (one) => `the kubelet could not stop a container${runtimeAnswer(one)}`, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^ExceededGracePeriod$/, name: 'kill-failed', what: 'the runtime did not stop it within its grace period', isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, says: /^(Liveness|Startup)/, name: 'unhealthy', what: firstLine, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, name: 'unhealthy', what: firstLine, provesPresence: true },

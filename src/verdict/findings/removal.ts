@@ -26,8 +26,7 @@ export const removalRules: Rules = {
     const held = until - from;
     if (held < second) return undefined;
     // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
-    const isSeen = deliverableSince(trace, 'pod', from) === from && until === gone?.at;
-    const isExact = isSeen && !deletion.facts.underWay;
+    const isExact = deliverableSince(trace, 'pod', from) === from && until === gone?.at && !deletion.facts.underWay;
     const finalizers = finalizing.value;
     const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
     const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;

@@ -12,7 +12,7 @@ export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2708, mostFiles: 19, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 4998, mostFiles: 37, longestChain: 8 },
   kube: { targetLines: 4500, mostLines: 4533, mostFiles: 33, longestChain: 5 },
-  model: { targetLines: 3000, mostLines: 3199, mostFiles: 24, longestChain: 5 },
+  model: { targetLines: 3000, mostLines: 3198, mostFiles: 24, longestChain: 5 },
   programs: { targetLines: 900, mostLines: 1107, mostFiles: 7, longestChain: 4 },
   infer: { targetLines: 3600, mostLines: 4016, mostFiles: 23, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3351, mostFiles: 21, longestChain: 5 },

@@ -71,7 +71,6 @@ export const narrowContainer = shape({
   ignoresTerm: noted((line) => trapOf(line, 'TERM') === 'ignored'),
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
   handlesTerm: noted(trapRuns),
-  /** Computed here: that line has such a trap, which does not end it: only SIGKILL does. */
   /** Computed here: that line handles stop signals with a trap, and SIGTERM is none of them. */
   handlesOther: noted((line) => trapOf(line, 'TERM') === undefined && trappedOther(line) !== undefined),
   /** Computed here: the name of the program that its command starts, without folder and arguments. */

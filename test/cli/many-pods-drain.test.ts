@@ -71,9 +71,7 @@ it.concurrent('names in its summary the pod whose eviction was refused until the
     const drain = drains(server, refusal(server.namespace), first, 1);
     const ran = await runMain(['node/node1', '-o', 'json', ...flags, '--', ...drain]);
     const { summary } = JSON.parse(ran.stdout) as { summary: { incomplete?: string } };
-    expect(summary.incomplete).toMatch(
-      new RegExp(`${second}: its eviction was refused: PodDisruptionBudget "checkout"`),
-    );
+    expect(summary.incomplete).toContain(`${second}: its eviction was refused: PodDisruptionBudget "checkout"`);
     expect(ran.code).toBe(1);
   }),
 );

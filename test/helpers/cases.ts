@@ -3,7 +3,7 @@
  * through the same mapping and the same end as in a live run.
  */
 import { plainContainer, plainStory } from '../sim/plain-story.ts';
-import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
+import type { ContainerStory, Story } from '../sim/story.ts';
 import { rowsOf as parsed } from '../../scripts/convert/convert.ts';
 import { livedThrough } from '../../scripts/convert/end-like-live.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
@@ -42,9 +42,6 @@ export const alone = (container: Partial<ContainerStory>, change: Partial<Story>
   containers: [plainContainer(container)],
   ...change,
 });
-
-/** PID 1 has no handler: its stop signal does nothing. */
-export const ignoresSignal: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 
 export const observedLikeLive = (rawObservations: Iterable<RawObservation>): Observation[] =>
   [...livedThrough(rawObservations)].map(({ observation }) => observation);

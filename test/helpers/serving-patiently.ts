@@ -14,7 +14,6 @@ import '../../src/run/ending/trace-end.ts';
 import '../../src/run/group/finish.ts';
 import '../../src/run/group/trace-several.ts';
 import '../../src/run/streams/streams-of-several.ts';
-import '../../src/run/streams/streams-of-several.ts';
 
 export interface PatientServing extends Serving {
   clock: Clock;

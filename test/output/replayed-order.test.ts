@@ -7,15 +7,11 @@ import { play } from './helpers/every-output.ts';
 /** Seconds after zero, by container: of a printed signal that stands, without bounds, and of the exits that updates name. */
 function signalsAndUpdates(text: string) {
   const lines = text.replace(/\n {20,}/g, ' ');
-  const taken = [...lines.matchAll(/ update +(\S+): not confirmed: (?:SIG\w+|stop signal) sent$/gm)].map(
-    ([, name]) => name,
-  );
   const signals = lines.matchAll(/^ {2}\S+ +\u2248?\+(\d+\.\d\d) {2}(\S+) +(?:SIG\w+|stop signal) sent$/gm);
+  const stands = [...signals].filter(([, , name]) => !lines.includes(`update       ${name}: not confirmed: `));
   const exits = lines.matchAll(/ update +(\S+) (?:exited|OOMKilled).* [\u2248\u2264]?\+(\d+\.\d\d)$/gm);
   return {
-    signals: new Map(
-      [...signals].filter(([, , name]) => !taken.includes(name)).map(([, seconds, name]) => [name, Number(seconds)]),
-    ),
+    signals: new Map(stands.map(([, seconds, name]) => [name, Number(seconds)])),
     exits: [...exits].map(([, name, seconds]) => ({ name, seconds: Number(seconds) })),
   };
 }

@@ -7,7 +7,7 @@ import { penFor, plainPen as pen } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import type { ProbeReport } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { rolloutNumbers, summaryOf } from '../../src/verdict/rollout.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { reportNamed } from './helpers/reports.ts';
 import type { Happening } from './helpers/screen.ts';
 import { screenOf } from './helpers/screen.ts';
@@ -130,13 +130,6 @@ describe('the card of many pods', () => {
     const answer = { ...killed.answer, why: undefined, advice: ['look at its log'] };
     const sooner = { ...killed, answer, timeline: { ...killed.timeline, total } };
     expect(textOf([sooner, killed])).toMatch(/why no log line .* fix in the command of app/);
-  });
-
-  it('says of a drain that a pod is left which a budget refuses to evict', () => {
-    const incomplete = 'shop/web-9: its eviction was refused: PodDisruptionBudget "web" allows 0 disruptions now';
-    const numbers = rolloutNumbers('node/node1', pods(2), { incomplete });
-    expect(numbers.sentence).toContain('2 of 2 pods terminated gracefully, but the drain did not complete');
-    expect(summaryOf(numbers).incomplete).toBe(incomplete);
   });
 
   it('names a hook that failed where nothing else is to be explained', () => {

@@ -25,7 +25,8 @@ interface Story {
   /** ms in which podexit had no connection to the API server. */
   cut?: readonly [from: number, to: number];
   lostStreams?: readonly string[];
-  hasReadinessProbe?: boolean | 'in a sidecar';
+  /** The container with a readiness probe. */
+  probed?: 'app' | 'proxy' | 'none';
 }
 
 /** A pod that is removed from its Service and gets SIGTERM at once by default. Times: ms from the request. */
@@ -39,8 +40,9 @@ function timelineOf({
   ready,
   cut = [-9000, -8000],
   lostStreams = ['pods', 'nodes', 'leases'],
-  hasReadinessProbe = true,
+  probed = 'app',
 }: Story): Timeline {
+  const specOf = (name: string) => ({ name, readinessProbe: name === probed ? { httpGet: {} } : undefined });
   const stretches = failures.map((one): FailureStretch => ({
     ...{ kind: 'refused', connection: 'new', count: 1, seq: 7, ...one },
     ...{ first: zero + (one.first ?? 0), last: zero + (one.last ?? one.first ?? 0) },
@@ -55,19 +57,10 @@ function timelineOf({
   };
   return {
     zero,
-    pod: {
-      spec: {
-        containers: [{ name: 'app', readinessProbe: hasReadinessProbe === true ? { httpGet: {} } : undefined }],
-        initContainers:
-          hasReadinessProbe === 'in a sidecar' ? [{ name: 'proxy', restartPolicy: 'Always', readinessProbe: {} }] : [],
-      },
-    },
+    pod: { spec: { containers: [specOf('app')], initContainers: [specOf('proxy')] } },
     gaps: lostStreams.map((resource) => ({ resource, cause: 'expired', from: zero + cut[0], to: zero + cut[1] })),
     probes: [result],
-    containers: [
-      { name: 'app', stopSignal: at(signal), exit: exit === undefined ? undefined : { at: at(exit) } },
-      { name: 'proxy' },
-    ],
+    containers: [{ name: 'app', stopSignal: at(signal), exit: exit && { at: at(exit) } }, { name: 'proxy' }],
     endpoints: [{ service: 'checkout', slice: 'checkout-1', unroutedAt: at(unrouted), otherReady }],
     replacement: ready === undefined ? undefined : { name: 'new', uid: 'u', readyAt: at(ready) },
   } as unknown as Timeline;
@@ -89,7 +82,7 @@ interface Case extends Story {
 it.each(
   casesIn<Case>(new URL('loss.yaml', import.meta.url), [
     ...(['failures', 'probe', 'otherReady', 'unrouted', 'signal', 'exit', 'ready', 'cut', 'lostStreams'] as const),
-    ...(['hasReadinessProbe', 'race', 'loss', 'noLoss', 'noSleep', 'requests'] as const),
+    ...(['probed', 'race', 'loss', 'noLoss', 'noSleep', 'requests'] as const),
   ]),
 )('%s', (_, { race, loss, noLoss, noSleep, requests, ...story }) => {
   const timeline = timelineOf(story);

@@ -242,18 +242,11 @@ export const answeredLater: Edit = (all) =>
   });
 
 /** All its containers are native sidecars of another one, which waits for them. */
-export const asSidecar: Edit = each('pod', ({ spec, status, ...pod }) => ({
-  ...pod,
-  spec: {
-    ...spec,
-    initContainers: (spec['containers'] as object[]).map((one) => ({ ...one, restartPolicy: 'Always' })),
-    containers: [{ name: 'main', image: 'main' }],
-  },
-  status: {
-    ...status,
-    initContainerStatuses: status['containerStatuses'],
-    containerStatuses: [
-      { name: 'main', ready: false, restartCount: 0, state: { waiting: { reason: 'PodInitializing' } } },
-    ],
-  },
-}));
+export const asSidecar: Edit = each('pod', ({ spec, status, ...pod }) => {
+  const initContainers = (spec['containers'] as object[]).map((one) => ({ ...one, restartPolicy: 'Always' }));
+  return {
+    ...pod,
+    spec: { ...spec, initContainers, containers: [{ name: 'main', image: 'main' }] },
+    status: { ...status, initContainerStatuses: status['containerStatuses'], containerStatuses: [] },
+  };
+});

@@ -262,7 +262,7 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   const { log, readyLost } = facts;
   const [from, until, lastLine = -Infinity] = [signal.node.lo, exit.at.node.lo, log.lastLine?.value.stamp];
   const handlesIt = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
-  // What logs all the time does so after a signal that it never got, too: a reaction names it, or ends the lines.
+  // What logs all the time goes on after a signal that it never got: a reaction names the signal, or the lines end early.
   const hasReacted = handlesIt || log.signalLines.some(({ value }) => value > from) || lastLine <= (from + until) / 2;
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
   const killedAt = kill?.node.lo ?? Infinity;

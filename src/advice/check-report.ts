@@ -10,7 +10,7 @@ import { adviceFor, remediesFor } from './remedies.ts';
 import { isJob } from './roles.ts';
 import { serviceRules } from './rules/service.ts';
 import { handlingOf, signalText, stopRules } from './rules/stop.ts';
-import { surroundingRules, unreadFields } from './rules/surroundings.ts';
+import { surroundingRules } from './rules/surroundings.ts';
 import type { Situation } from './situation.ts';
 
 /** Worst first. `errors`: input that could not be read as manifests; the rest was judged. */
@@ -70,11 +70,11 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
 
 /** Most severe first. A patch lacks the rest. In a finished pod nothing runs: only its surroundings are judged. */
 export const problemsOf = (spec: Situation): Problem[] =>
-  (spec.isPatch ? [unreadFields] : spec.isFinished ? surroundingRules : rules)
+  (spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules)
     .flatMap((rule) => rule(spec))
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 
-const rules = [unreadFields, ...stopRules, ...serviceRules, ...surroundingRules];
+const rules = [...stopRules, ...serviceRules, ...surroundingRules];
 
 export function advised(situation: Situation) {
   const found = problemsOf(situation);

@@ -6,7 +6,6 @@ import type { Situation } from './situation.ts';
 
 /** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
 export const checkOnlyCodes = [
-  'field-without-effect',
   'shell-as-pid-1',
   'no-signal-handler',
   'stop-signal-mismatch',

@@ -42,10 +42,8 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   });
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.test(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
-  const lost = found.filter(isUnread);
-  const ready = all.map((one) => (lost.length > 0 && one.edits.length > 0 ? { ...one, after: lost } : one));
   // A patch of a custom resource would replace its whole list of containers, and an old version lacks fields of it.
-  return situation.isCustom || situation.isOfOldVersion ? ready.map((one) => ({ ...one, edits: [] })) : ready;
+  return situation.isCustom || situation.isOfOldVersion ? all.map((one) => ({ ...one, edits: [] })) : all;
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
@@ -56,10 +54,7 @@ export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[]
 /** What the remedies say about a problem, as a sentence. */
 export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
   const own = remedies.filter(({ solves }) => solves.includes(problem));
-  const clauses = own.map(({ text, after }) => {
-    const what = after?.some(isUnread) ? 'every field is read' : 'its signal is handled';
-    return after ? `once ${what}: ${text}` : text;
-  });
+  const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
   // A field keeps its spelling.
   const text = clauses.join('; ').replace(/^(?!preStop|maxSurge|timeoutSeconds)./, (first) => first.toUpperCase());
   return own.length === 0 ? undefined : `${text}.`;
@@ -71,7 +66,6 @@ interface Plan {
 }
 
 const signalCodes = /^(no-signal-handl(ing|er)|shell-as-pid-1|stop-signal-mismatch)$/;
-const isUnread = ({ code }: Problem): boolean => code === 'field-without-effect';
 
 /** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
 const isUnhandled = (situation: Situation, { code, container, path }: Problem): boolean =>

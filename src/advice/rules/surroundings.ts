@@ -1,39 +1,10 @@
-/** Rules about fields that are not read, sidecars, liveness probes, finalizers, node and owner. */
+/** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import known from '../data/fields.json' with { type: 'json' };
-import { childOf, partsOf } from '../fix/edit.ts';
 import { limitText } from '../sizes.ts';
-import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
+import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
-
-/**
- * About stopping and replacing, but misspelt or at another level: the API server drops what it does not know, with a warning
- * at most, unless its client asks for strict validation, as kubectl does by default; it refuses hooks of another form.
- * Without an apiVersion it is another file, as values of Helm. Custom resources have own fields; labels take any key.
- */
-export function unreadFields({ object, podPath, subject: { kind }, containers, ...spec }: Situation): Problem[] {
-  // What a cluster holds was read; a recording keeps only a part of a hook.
-  if (spec.isCustom || !spec.isFromFiles || !object.apiVersion) return [];
-  // A patch, which has no selector, may lack the port of a hook.
-  const isPart = spec.isPatch || (kind !== 'Pod' && childOf(childOf(object, 'spec'), 'selector') === undefined);
-  return partsOf(object).flatMap(([path, value]) => {
-    const [key, above] = [String(path.at(-1)), path.slice(0, -1)];
-    const spelling = key.toLowerCase().replace(/[-_]/g, '');
-    const field = known.fields.find((one) => new RegExp(one.like).test(spelling) && new RegExp(one.of).test(kind));
-    if (!field || value === null || !above.every((step) => new RegExp(known.holders).test(String(step)))) return [];
-    const place = [kind, ...above].join('.').replace([kind, ...podPath].join('.'), 'podSpec');
-    const isRight = key === field.name && new RegExp(field.in, 'i').test(place);
-    const withoutNulls = JSON.stringify(value, (_, inner: unknown) => inner ?? undefined);
-    if (isRight && (isPart || new RegExp(field.form ?? '').test(withoutNulls))) return [];
-    const container = containers.find((one) => one.path.every((step, at) => step === path[at]))?.name;
-    const [of, it] = [container ? ` of ${container}` : '', key === field.name ? 'it' : field.name];
-    const message = `${key}${of} ${isRight ? 'has a form that the API server refuses' : `is not read here, as ${it} belongs in ${field.where}: kubectl apply refuses it, and other clients may have it dropped`}`;
-    const advice = `Write ${field.name} ${isRight ? field.forms : `in ${field.where}`}, or remove it.`;
-    return error('field-without-effect', message, { container, path, advice });
-  });
-}
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {

@@ -18,7 +18,7 @@ import stops from './data/stop-commands.json' with { type: 'json' };
 import { lineIn } from './mounted-scripts.ts';
 import { imageName, rowOfImage, stopSignalOfImage } from '../programs/rows.ts';
 import { commandsIn } from '../programs/shell-script.ts';
-import { signalOfCommand, type SignalHandling } from './signal-handling.ts';
+import { type SignalHandling } from './signal-handling.ts';
 import ownTimeouts from './data/own-timeouts.json' with { type: 'json' };
 import { secondsOf } from '../programs/shell-words.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
@@ -158,7 +158,7 @@ function hookOf(handler: JsonObject, own: CommandLine) {
     plannedSeconds: planned,
     isPlainSleep: kind === 'sleep' || alone !== undefined || isEndless,
     isEndless,
-    ...stopIn(found, own),
+    ...stopIn(found.commands, found.atOnce),
     fails,
   };
 }
@@ -172,22 +172,21 @@ function failureOf(kind: string, path: string, command: readonly string[], flaw?
   return flaw ? `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}` : undefined;
 }
 
-/** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
-function stopIn({ commands, isPlain, atOnce }: ReturnType<typeof commandsIn>, own: CommandLine) {
+/** `nginx -s quit`, `kill -TERM 1`, also in a shell. What a signal or a request does, its program decides. */
+function stopIn(commands: readonly (readonly string[])[], atOnce: number) {
   const lines = commands.map((words) => words.join(' '));
-  const signals = lines.map((one) => signalOfCommand(one, own));
-  // What an unknown program does with a signal that seldom ends one, only its handlers know.
-  const ends = signals.map((one) => one?.handles === 'yes' && one.chain.at(-1)?.kind === 'program');
-  const stop = lines.findIndex((one, at) => stopCommand.test(one) || ends[at]);
+  const stop = lines.findIndex((line) => stopCommand.test(line));
   const isFirst = stop < atOnce && !/\s(-w|--wait|--delay)[= ]?[1-9]/.test(lines[stop] ?? '');
-  const sends = signals[stop];
-  const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
-  const isBrief = isPlain && sends !== undefined && lines.length === 1;
-  const mayStop = sends?.handles === 'unknown' || /^(curl|wget) /.test(lines[stop] ?? '');
-  /** `stopsServer`: before anything that takes time, so that nothing serves during the hook. `stops`: at some time. `isBrief`: it only signals. */
-  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && !serves, mayStop, isBrief, sends };
+  return {
+    stops: stop >= 0,
+    /** Before anything that takes time, so that nothing serves during the hook. */
+    stopsServer: stop >= 0 && isFirst,
+    mayStop: isSignal.test(lines[stop] ?? '') || /^(curl|wget) /.test(lines[stop] ?? ''),
+    sendsOther: lines.some((line) => isSignal.test(line) && !stopCommand.test(line)),
+  };
 }
 
+const isSignal = /^(exec )?(\S*\/)?(p?kill|killall5?) /;
 const stopCommand = new RegExp(stops.map(({ command }) => command).join('|'), 'i');
 
 /** The program's own limit, if it finishes its work within that. `stopSignal`: of the spec, with SIG. */

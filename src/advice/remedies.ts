@@ -7,7 +7,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText, defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { handlingOf, hookSignal, signalText, stopSignalOf } from './rules/stop.ts';
+import { handlingOf, signalText, stopSignalOf } from './rules/stop.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -224,12 +224,10 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const { take, unsure = '' } = hookSignal(container);
-  if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
   const { drains } = stopBehaviour(container.command, stopSignalOf(container), Infinity);
-  const end = `, and${unsure} wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const isSent = hook?.sends?.signal === stopSignalOf(container) || /while|until/.test(hook?.line ?? '');
-  const wait = hook?.stopsServer && drains !== 'yes' && !isSent ? end : '';
+  const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
+  const isLoop = /while|until/.test(hook?.line ?? '');
+  const wait = hook?.stopsServer && drains !== 'yes' && !isLoop ? end : '';
   const shell = hook?.line === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
@@ -280,7 +278,7 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const added = hookSignal(container).take ? Math.max(seconds, own) : seconds + (canSetSleep(container) ? 0 : own);
+    const added = seconds + (canSetSleep(container) ? 0 : own);
     const hookSeconds = on.includes(container.name) ? added : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.

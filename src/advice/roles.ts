@@ -72,7 +72,11 @@ export const companionsOf = (situation: Situation, serving: readonly ContainerSp
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
 export const hookSecondsOf = ({ hook, measured }: ContainerSpec): number | undefined =>
-  !hook || hook.fails || hook.stopsServer ? 0 : (hook.minSeconds ?? measured?.hookSeconds);
+  !hook || hook.fails || hook.stopsServer
+    ? 0
+    : hook.sendsOther
+      ? undefined
+      : (hook.minSeconds ?? measured?.hookSeconds);
 
 const no = (because: string): Reasoned => ({ answer: 'no', because });
 const unknown = (because: string): Reasoned => ({ answer: 'unknown', because });

@@ -2,7 +2,6 @@
 import { trapOf, type CommandLine } from '../model/observe/container.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell, inlined, readScript } from '../programs/shell-script.ts';
-import { numberOfSignal, signalOfExitCode } from '../programs/rows.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =
@@ -48,20 +47,4 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (isOpen && (command.length > 0 || script !== undefined))
     return { kind: 'depends', because: decidedBy, advice: isUpToShell ? advice : undefined };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
-}
-
-const kill =
-  /^(?:exec )?(?:\S*\/)?(?:p?kill|killall)(?: -[a-mo-rt-z])*(?: -(?:[sn] ?|-signal[ =])?(?:SIG)?([A-Z]\w*|\d+))?(?: -[a-mo-rt-z])* ([^-\s].*)$/;
-
-/** What a command's signal, without SIG, does to PID 1, or to what that became. Undefined: it is for others, or not read here. */
-export function signalOfCommand(command: string, own: CommandLine) {
-  const stop = /^(?:exec )?(?:\S*\/)?(?:(nginx) .*-s ?stop|(apache2|httpd|apache2?ctl) (?:-k )?stop)$/.exec(command);
-  const [, named = 'TERM', to = ''] = kill.exec(stop ? `kill ${stop[1] ?? 'apache2'}` : command) ?? [];
-  const signal = signalOfExitCode(128 + Number(named))?.slice(3) ?? named;
-  const target = to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
-  if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;
-  const found = stopBehaviour(own, signal, Infinity);
-  const isDirect = found.chain.slice(0, -1).every(({ kind, does }) => kind === 'init' || does === 'execs');
-  const isPid1 = target === '1' ? !own.sharesProcesses : isDirect && target === found.chain.at(-1)?.name;
-  return isPid1 ? { ...found, signal } : undefined;
 }

@@ -17,10 +17,10 @@ const drainRace = (spec: Situation): Problem[] =>
     const isHeadless = services.every(({ clients }) => clients === 'headless');
     const who = isHeadless ? 'clients that resolved the name of' : 'load balancers behind';
     const meanwhile = `while ${who} ${servicesNamed(namesOf(services))} may still send requests`;
-    const seconds = hook?.isBrief ? 0 : hookSecondsOf(container);
+    const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.fails) return [];
-    if (hook && !hook.stopsServer && !hook.isPlainSleep && !hook.isBrief) return [];
+    if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     if (!hook?.stopsServer && container.hasOwnDelay) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} ${hook.mayStop ? 'may stop' : 'stops'} the server at once,`

@@ -1,11 +1,9 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
-import { readScript, textsOf } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/rows.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { lineIn } from '../mounted-scripts.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob, rolesOf, servicesTo } from '../roles.ts';
 import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
@@ -82,11 +80,12 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { inspection, command } = container;
+  const { inspection, command, hook } = container;
   if (spec.isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
-  if (handling.kind === 'shell' && stopsLast(container))
+  const { stops, line = '' } = hook ?? {};
+  if (handling.kind === 'shell' && stops && !hook?.fails && !/\bkill (-\S+ )?1\s*$/.test(line))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   if (!isUpToImage(container)) return handling;
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
@@ -150,56 +149,15 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Handle SIG${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
-/** What a signal cuts off although the usual one lets it end: a clause. What the program itself needs, as SIGINT of postgres, does not. */
-function cutOff({ command }: ContainerSpec, signal: string, usual: string): string | undefined {
-  const [sent, other] = [signal, usual].map((one) => stopBehaviour(command, one, Infinity));
-  if (sent?.handles !== 'yes' || sent.drains !== 'no' || sent.reachesApp !== 'yes') return undefined;
-  if (other?.handles !== 'yes' || other.drains === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
-  return `cuts off what SIG${usual} ${other.drains === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
-}
-
-/** A signal of the hook that does harm, or nothing: `take` it out, or perhaps nothing: `unsure`. Clauses. */
-export function hookSignal(container: ContainerSpec): Partial<Record<'cuts' | 'take' | 'unsure', string>> {
-  const usual = stopSignalOf(container);
-  const { sends, fails } = container.hook ?? {};
-  if (!sends || fails || sends.signal === usual) return {};
-  const { signal, handles, because, decidedBy = because } = sends;
-  const take = `take what sends SIG${signal}, and any wait for the end, out of the preStop hook of ${container.name}`;
-  const cuts = cutOff(container, signal, usual);
-  if (cuts) return { cuts: `SIG${signal} of the preStop hook ${cuts}`, take: `${take}: SIG${usual} comes after it` };
-  if (handles === 'unknown') return { unsure: `, if SIG${signal} ends it,` };
-  return handles === 'no' ? { take: `${take}, if the application does not need it (${decidedBy})` } : {};
-}
-
-const signalsOfHooks = ofContainer((container) => {
-  const { cuts, take: advice } = hookSignal(container);
-  const [code, at] = ['stop-signal-mismatch', atHook(container)] as const;
-  if (cuts) return warning(code, `${container.name}: ${cuts}`, { ...at, advice });
-  return advice === undefined ? undefined : note(code, advice, at);
-});
-
-/** Whether its hook may stop what PID 1, a shell, runs last, without a loop or a job: it names that, its children, or what is unknown. */
-function stopsLast({ command: own, hook }: ContainerSpec): boolean {
-  if (!hook?.stops || hook.fails || hook.sends) return false;
-  const { commands = [] } = readScript(lineIn([...own.command, ...own.args], own) ?? '') ?? {};
-  if (commands.some(({ forms, isJob }) => isJob || forms.has('while') || forms.has('for'))) return false;
-  const last = commands.findLast(({ words: [first] }) => !/^(echo|exit|:|tee)$/.test(first?.text ?? ''));
-  const names = textsOf(last?.words ?? []).flatMap((word) => word.match(/[\w.-]+/g) ?? []);
-  const stopped = hook.read.join(' ').split(/[^\w.-]+/);
-  const isUnknown = stopBehaviour(own, 'TERM', 30).chain.at(-1)?.kind === 'unknown';
-  return isUnknown || ['-P', ...names].some((name) => stopped.includes(name));
-}
-
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
   if (declared === undefined || ['KILL', stopSignalOf(container)].includes(declared.slice(3))) return undefined;
-  const cuts = cutOff(container, declared.slice(3), stopSignalOf(container));
-  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}${cuts ? `. Remove it: it ${cuts}` : ''}`;
+  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}`;
   return note('stop-signal-mismatch', message, at(container, 'lifecycle', 'stopSignal'));
 });
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, signalsOfHooks, droppedStopSignals],
+  ...[signals, mismatched, droppedStopSignals],
 ];

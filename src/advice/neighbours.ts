@@ -30,8 +30,8 @@ export interface Neighbours extends ReturnType<typeof neighboursIn> {
 }
 
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
-  /** How long AWS' load balancer lets the requests of a removed target finish, where an annotation sets it. */
-  deregistrationSeconds?: number;
+  /** An annotation, of an Ingress too, says how long AWS' load balancer goes on sending requests. That is not read. */
+  setsDeregistration?: boolean;
   /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
   selected?: readonly ContainerSpec[];
   isShared?: boolean;
@@ -122,18 +122,17 @@ export function readyByService(slices: readonly EndpointSlice[]): ReadonlyMap<st
 
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
-  const ingresses = ofKind('Ingress').map(ingressOf);
-  const services = ofKind('Service').map((service): ServiceSpec => {
-    const own = serviceOf(service);
-    const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
-    const all = [{}, ...fronts.map(({ annotations }) => annotations)];
-    const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
-    // A folder often holds a copy for each environment, and which one counts is not known.
-    const areCopies = new Set(fronts.map(({ name }) => name)).size < fronts.length;
-    return { ...own, deregistrationSeconds: areCopies ? commonValue(delays) : delays.sort((a, b) => b - a)[0] };
-  });
   return {
-    services,
+    services: ofKind('Service').map((service): ServiceSpec => {
+      const { name, namespace } = service.metadata ?? {};
+      const fronts = ofKind('Ingress')
+        .filter(({ metadata }) => !namespace || (metadata?.namespace ?? namespace) === namespace)
+        .filter((one) => JSON.stringify(one).includes(`"${name}"`));
+      const setsDeregistration = [service, ...fronts].some(({ metadata }) =>
+        Object.values(metadata?.annotations ?? {}).some((text) => asText(text).includes('deregistration_delay')),
+      );
+      return { ...serviceOf(service), setsDeregistration };
+    }),
     budgets: ofKind('PodDisruptionBudget').map((one): BudgetSpec => budgetOf(one)),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
     claims: ofKind('PersistentVolumeClaim').map((claim) => ({
@@ -165,23 +164,6 @@ export function neighboursOf(all: Neighbours, namespace: string | undefined, lab
     autoscaled: inNamespace(all.autoscaled, namespace),
     claims: inNamespace(all.claims, namespace),
   };
-}
-
-/** `backends`: names of the Services that it routes to (networking.k8s.io/v1), which are in its namespace. */
-function ingressOf(ingress: KubernetesObject) {
-  const { name, namespace, annotations = {} } = ingress.metadata ?? {};
-  const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
-  const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
-  const targets = [{ backend: defaultBackend }, ...paths].map((one) => asObject(asObject(one)['backend'])['service']);
-  return { name, namespace, annotations, backends: targets.map((target) => asString(asObject(target)['name'])) };
-}
-
-/** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). Its targets are nodes by default. */
-function deregistrationOf(annotations: JsonObject): number | undefined {
-  const valueOf = (end: string): string => asText(Object.entries(annotations).find(([key]) => key.endsWith(end))?.[1]);
-  if (valueOf('target-type') !== 'ip' && valueOf('aws-load-balancer-type') !== 'nlb-ip') return undefined;
-  const delay = /deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(valueOf('target-group-attributes'))?.[1];
-  return maybe(Number)(delay);
 }
 
 /** `target`: the workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */

@@ -123,10 +123,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (byHand !== undefined) return [...sentences, ...rest, ...inWords(solved, byHand)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = isOfHook ? '; or shorten that hook' : '';
-  const delay = deregistrationIn(situation) ?? 0;
-  const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
-  const until = delay < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
-  const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
+  const until = ', to keep serving until traffic stops; adjust the sleep to your load balancer';
+  const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : until;
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
   const all = Math.max(situation.graceSeconds, longer ? graceSeconds : 0);
@@ -186,8 +184,7 @@ function hooksFor(plan: Plan) {
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
-  const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
-  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
   // The API takes whole seconds; a measured hook has others.
   const planned = raced.map(({ hook }) => (hook?.fails && hook.plannedSeconds) || 0);
   const hooks = [...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0);
@@ -207,11 +204,6 @@ function lateStops(plan: Plan): Problem[] {
   const late = of(plan, 'drain-race', 'requests-lost', 'prestop-failed').filter(({ advice }) => advice === undefined);
   return late.filter(({ code, container = '' }) => code !== 'prestop-failed' || replaceable.includes(container));
 }
-
-const deregistrationIn = (situation: Situation): number | undefined =>
-  servicesOfClients(situation)
-    .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
-    .sort((a, b) => b - a)[0];
 
 /** A hook of another kind stays: its work must not be dropped. A sleep that can never run is no loss. */
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
@@ -243,19 +235,16 @@ function whyNoHook({ situation }: Plan): string | undefined {
   const look = workload ? ` (kubectl podexit fix ${workload} reads them)` : '';
   if (answer === 'unknown') return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
   const gate = readinessGates.find((one) => /elbv2|load-balancer|ingress/i.test(one));
-  if (gate !== undefined && deregistrationIn(situation) === undefined)
-    return `a preStop sleep as long as the load balancer's ${gate.includes('elbv2') ? 'deregistration delay' : 'draining of connections'} (readiness gate ${gate}), which is not known here`;
+  const set =
+    servicesOfClients(situation).some(({ setsDeregistration }) => setsDeregistration) &&
+    'an annotation sets its deregistration delay';
+  const balancer = gate ? `readiness gate ${gate}` : set;
+  if (balancer)
+    return `a preStop sleep as long as the load balancer takes to drain connections (${balancer}), which is not known here`;
   if (capacity.single.length > 0 && isReplacedBeside(situation))
     return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(capacity.single)}`;
   if (!injected) return undefined;
-  const { name: proxy, stops, delaySeconds = 0 } = injected;
-  const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
-  const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  const on = situation.containers.map(({ name }) => name);
-  const { seconds = 0, work = Infinity } = graceFor(situation, { seconds: longest, on }) ?? {};
-  if (delaySeconds >= work && delaySeconds < seconds) return undefined;
-  const own = `has a delay of ${delaySeconds}s, which must outlast sleep and work and end before the grace period`;
-  return `no preStop sleep of the application alone: the injected ${proxy} ${delaySeconds > 0 ? own : `stops ${stops}`}, unless it is a native sidecar`;
+  return `no preStop sleep of the application alone: the injected ${injected.name} stops ${injected.stops}, unless it is a native sidecar`;
 }
 
 function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {

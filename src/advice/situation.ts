@@ -3,7 +3,6 @@ import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import paths from './data/pod-paths.json' with { type: 'json' };
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
-import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { isWindows, limitsOf, defaultGraceSeconds } from './sizes.ts';
@@ -81,7 +80,7 @@ export function situationOf(
     sharesProcesses,
   }));
   const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, specs);
-  // Istio merges such a container into what it adds, which it finds only in its place. A pod that is there has the result.
+  // Istio merges such a container into what it adds. A pod that is there has the result.
   const isThere = kind === 'Pod' && (!isFromFiles || metadata?.uid !== undefined);
   const isMerged = ({ name, image }: ContainerSpec): boolean =>
     image === 'auto' || (!isThere && name === 'istio-proxy' && name === proxy?.name);
@@ -133,19 +132,17 @@ export function situationOf(
   };
 }
 
-/** By labels and annotations, of which those of the pod outrank, or by settings of it among the containers. `stops`: a clause. */
+/** The mesh's proxy that will be injected, by labels and annotations, of which those of the pod outrank. `stops`: a clause. */
 function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]) {
   const all = [namespace, pod].flatMap(({ labels, annotations }) => [asObject(labels), asObject(annotations)]);
   const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
-  const found = proxies.find(({ name, asks }) => {
+  const isSetUp = containers.some(({ image }) => image === 'auto');
+  return proxies.find(({ name, asks }) => {
     const answer = asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '';
-    const isSetUp = containers.some((one) => one.name === name && one.image === 'auto');
-    return isSetUp || !/^(false|no|off|disabled|ambient|)$/i.test(answer);
+    return (isSetUp && name === 'istio-proxy') || !/^(false|no|off|disabled|ambient|)$/i.test(answer);
   });
-  const delay = new RegExp(found?.delay ?? '').exec(asText(asObject(pod['annotations'])[found?.delayKey ?? '']))?.[1];
-  return found && { ...found, delaySeconds: secondsOf(delay ?? '') };
 }
 
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */

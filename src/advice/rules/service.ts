@@ -44,23 +44,6 @@ function companions(spec: Situation): Problem[] {
   });
 }
 
-/** A proxy sleeps for the delay that it is given, and serves no longer. */
-function injectedDelay(spec: Situation): Problem[] {
-  const { graceSeconds, podPath: path } = spec;
-  const { name, delaySeconds = 0, delayKey, stops, isOnPath } = spec.injected ?? {};
-  // Without a key its delay is not known here, and what it is by default neither.
-  if (delayKey === undefined || graceSeconds === 0) return [];
-  if (delaySeconds >= graceSeconds) {
-    const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
-    return [warning('timeout-exceeds-grace', message, { advice: 'Raise the grace period above it.', path })];
-  }
-  const late = containersThatServe(spec).find((one) => (hookSecondsOf(one) ?? 0) > delaySeconds);
-  if (!isOnPath || !late) return [];
-  const [when, end] = delaySeconds > 0 ? [`has a delay of ${delaySeconds}s`, 'stops'] : [`stops ${stops}`, 'may stop'];
-  const message = `the injected ${name} ${when}: unless it is a native sidecar, it ${end} while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
-  return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
-}
-
 /** Istio adds what a container with image `auto` does not say. */
 const unprobed = (spec: Situation): Problem[] =>
   containersThatServe(spec)
@@ -206,6 +189,6 @@ const unlessItMust =
     spec.capacity.rollout?.isRecreate && spec.capacity.inPlace.some(({ why }) => why === 'volume') ? [] : rule(spec);
 
 export const serviceRules = [
-  ...[unlessItMust(drainRace), companions, injectedDelay, unprobed, publishedNotReady, missingPort],
+  ...[unlessItMust(drainRace), companions, unprobed, publishedNotReady, missingPort],
   ...[unlessItMust(lastEndpoint), outageByRollout, blockedRollout, budgets, hostPorts],
 ];

@@ -73,7 +73,6 @@ export function capacityOf(
   const held = volumes.flatMap(({ modes }) => (modes.some((mode) => mode.endsWith('Many')) ? [] : [modes]));
   // In this order ReadWriteOncePod, the strictest, is the last one.
   const accessMode = held.flat().sort().at(-1);
-  const isOfOnePod = accessMode === 'ReadWriteOncePod';
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const devices = containers.some((one) => one.devices.length > 0);
@@ -94,7 +93,7 @@ export function capacityOf(
     [rollout?.isRecreate === true, 'Recreate', 'yes'],
     [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
-    [held.length > 0, 'volume', isOfOnePod ? 'yes' : 'unknown'],
+    [held.length > 0, 'volume', 'unknown'],
     [devices, 'device', 'unknown'],
     [ports || (isOnHost && !isDaemonSet), 'host ports', isDaemonSet ? 'yes' : 'unknown'],
   ];
@@ -103,7 +102,6 @@ export function capacityOf(
     rollout,
     /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
     accessMode,
-    running: isOfOnePod ? replicas.replicas && 1 : replicas.replicas,
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     volumes,

@@ -91,8 +91,6 @@ function budgetOf(budget: V1PodDisruptionBudget) {
     selector: maybe(selectorOf)(spec['selector']),
     minAvailable: amountOf(spec['minAvailable']),
     maxUnavailable: amountOf(spec['maxUnavailable']),
-    /** Policy AlwaysAllow: pods that are not ready may always be evicted. */
-    evictsUnready: spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
     /** Pods, according to its status; only in a cluster. `desired`: as many healthy ones must stay. */
     counts: {
       allowed: count('disruptionsAllowed'),

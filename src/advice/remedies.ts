@@ -1,7 +1,7 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
-import { reasonsIn, startsFirst, surges, type SingleReason } from './capacity.ts';
+import { reasonsIn, startsFirst, surges } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { limitText, defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
@@ -97,8 +97,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
   const { answer, because } = othersServe(situation);
   const isVain = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
-  const vain = ` well below its ${situation.graceSeconds}s grace period: the hook shortens no outage, as ${because}`;
-  const tooLong = `shorten the preStop hook of ${cut}${isOpen ? ': how long it needs is not known' : vain}`;
+  const why = isOpen ? 'how long it needs is not known' : `it shortens no outage, as ${because}`;
+  const tooLong = `shorten the preStop hook of ${cut}: ${why}`;
   if (isVain || (!isAdded && isOpen)) return [...sentences, ...inWords([...solves, ...graceProblems], tooLong)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
@@ -109,10 +109,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const longer = isEnough ? undefined : `${situation.graceField} ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
-  const [first, most] = isOfHook ? ['shorten that hook: ', ''] : ['', ': raise the grace period to that at most'];
-  const help = limit && limit.seconds > specGraceSeconds ? most : ', and a longer grace period does not help then';
-  const late = limit && `${first}${limitText(limit)}${help}`;
-  const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
+  const stop = slow.length > 0 ? `make ${list(slow)} stop ` : undefined;
+  const sooner = limit ? `${limitText(limit)}: ${stop ?? 'stop '}within that` : stop && `${stop}sooner`;
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
@@ -150,10 +148,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
 /** Nobody writes a grace period of 0 by accident, and with it no hook runs. */
 function noGrace(plan: Plan): Remedy[] {
   const hooks = of(plan, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
-  const text =
-    plan.situation.subject.kind === 'StatefulSet'
-      ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
-      : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
+  const text = `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, which Kubernetes calls unsafe for a StatefulSet, and else remove ${graceField}, which is 30s by default`;
   const none = 'with a grace period of 0 no preStop hook runs';
   return [...inWords(graceIn(plan), text), ...inWords(hooks, none)];
 }
@@ -230,7 +225,7 @@ function whyNoHook({ situation }: Plan): string | undefined {
   const { answer, because } = othersServe(situation);
   const { injected, readinessGates, capacity, measured, subject } = situation;
   if (answer === 'no')
-    return `do not add a preStop sleep: ${because}, so it shortens no outage, and behind most Ingress controllers it lengthens it; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
+    return `do not add a preStop sleep: ${because}, so it shortens no outage, and behind most Ingress controllers it lengthens it; only a second pod that runs meanwhile would help`;
   const workload = measured && subject.kind !== 'Pod' ? `${subject.kind.toLowerCase()}/${subject.name}` : undefined;
   const look = workload ? ` (kubectl podexit fix ${workload} reads them)` : '';
   if (answer === 'unknown') return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -281,99 +276,71 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
   return graceSize(needs, situation.limits);
 }
 
-/** More replicas: only for a Deployment, only with consent, and never against a reason to have one; a preStop sleep after it. */
+/** More replicas: only for a Deployment, only with consent, and never against a reason to have one. */
 function second(plan: Plan): Remedy[] {
-  const { situation } = plan;
-  const { subject, measured } = situation;
-  const { single, autoscaler, replicas } = situation.capacity;
-  const isDeployment = subject.kind === 'Deployment';
+  const { kind } = plan.situation.subject;
+  const { capacity, measured } = plan.situation;
+  const isDeployment = kind === 'Deployment';
   const alone = of(plan, 'last-endpoint', ...(measured && !isDeployment ? (['no-ready-endpoint'] as const) : []));
   if (alone.length === 0) return [];
-  const { answer, because } = othersServe(situation);
-  const late = answer === 'no' && otherHelpIn(situation) === undefined ? lateStops(plan) : [];
+  const { answer, because } = othersServe(plan.situation);
+  const late = answer === 'no' ? lateStops(plan) : [];
   const then = late.length > 0 ? `; until then, a preStop sleep would shorten no outage, as ${because}` : '';
-  if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
-    return inWords([...alone, ...late], secondText(situation) + then);
-  const text = `a second replica keeps the Service answering, if two pods may do its work at the same time${then}`;
+  const said = (text: string): Remedy[] => inWords([...alone, ...late], text + then);
+  if (kind === 'Pod') return said('run the pod as a Deployment of at least two replicas');
+  if (kind === 'DaemonSet')
+    return said('its clients have only the pod of this node; let them reach those of other nodes');
+  const person = `only a second replica would help, and that needs a person: ${reasonsIn(capacity.single)}`;
+  if (capacity.single.length > 0) return said(person);
+  const share =
+    'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
+  if (!isDeployment || capacity.autoscaler !== undefined || measured || capacity.replicas !== 1) return said(share);
   return [
     {
       solves: alone,
-      text,
+      text: 'a second replica keeps the Service answering, if two pods may do its work at the same time',
       edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
       costs: 'the resources of one more pod',
       consent: 'replicas',
     },
-    ...inWords(late, text),
   ];
 }
 
-function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string | undefined {
-  if (accessMode === 'ReadWriteOncePod') return 'a second pod with a volume of its own';
-  return rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;
-}
-
-function secondText(situation: Situation): string {
-  const { kind } = situation.subject;
-  const { single, autoscaler, most } = situation.capacity;
-  const help = otherHelpIn(situation) ?? 'a second replica';
-  if (kind === 'Pod') return 'run the pod as a Deployment of at least two replicas';
-  if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
-  if (single.length > 0) return `only ${help} would help, and that needs a person: ${reasonsIn(single)}`;
-  if (most === 1) return `only ${help} would help, and that needs a person: ${autoscaler} allows only one`;
-  if (kind === 'Deployment' && autoscaler !== undefined) return `let ${autoscaler} keep at least 2 replicas`;
-  return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
-}
-
-/** Another rollout strategy: with consent, and one for all problems of the field. */
+/** Another rollout strategy: with consent, and one for all problems of the field. The two amounts alone: others stay. */
 function strategy(plan: Plan): Remedy[] {
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
-  const { subject, capacity, measured } = plan.situation;
-  const isDeployment = subject.kind === 'Deployment';
-  if (solves.length === 0 || (measured && !isDeployment)) return [];
+  const { subject, measured } = plan.situation;
+  if (solves.length === 0 || (measured && subject.kind !== 'Deployment')) return [];
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
-  const held = capacity.single.find(isHeld);
-  const first = held && `the old pod must release its ${held} first`;
-  const why = isDeployment ? 'a new pod is ready before an old one goes' : 'the other pods serve meanwhile';
-  return [rolling(subject.kind, solves, held || !isDeployment ? 1 : 0, first ?? why)];
+  const why = 'a new pod is ready before an old one goes';
+  const path = ['spec', 'strategy', 'rollingUpdate'];
+  return [
+    {
+      solves,
+      text: `${why}: maxUnavailable 0 and maxSurge 1`,
+      edits: [set([...path, 'maxUnavailable'], 0, why), set([...path, 'maxSurge'], 1, why)],
+      consent: 'strategy',
+      costs: 'during a rollout the resources of one more pod',
+    },
+  ];
 }
-
-/** What the next pod needs, and may have to wait for. */
-const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host ports';
 
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
-  const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
-  const held = single.find(isHeld);
-  const room = held === 'device' ? held : 'node';
-  const free = held ? ` and a free ${room} for the next pod` : '';
-  const start = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
-  const first = held && startsFirst(capacity) ? `keep a ${room} free for the next pod` : start;
+  const { rollout, single, inPlace, accessMode = 'ReadWriteOnce' } = capacity;
+  const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
   if (measured) return `${first}, if two pods may run at the same time`;
+  const held = inPlace.find(({ why }) => why === 'device' || why === 'host ports')?.why;
+  const room = `keep another ${held === 'device' ? held : 'node'} free for the next pod`;
   const decision = rollout?.isRecreate ? 'strategy Recreate' : single.includes('recreate') ? 'maxSurge 0' : undefined;
-  const beside = subject.kind === 'Deployment' ? ` with maxUnavailable 0 and maxSurge 1${free && `,${free}`}` : '';
   if (decision !== undefined)
-    return `${decision} is a decision: keep it if two pods must not run at the same time, and else ${rollout?.isRecreate ? 'use RollingUpdate' : 'replace it'}${beside}`;
-  if (subject.kind !== 'Deployment') return undefined;
-  if (inPlace.some(({ why }) => why === 'volume'))
-    return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
-  // Of several, one may stop first.
-  if (held && (replicas ?? 2) > 1) return undefined;
-  const reasons = single.filter((why) => !isHeld(why));
-  return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
-}
-
-/** The two amounts alone: a partition, for example, stays. */
-function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1, why: string): Remedy {
-  const maxSurge = 1 - maxUnavailable;
-  const path = ['spec', kind === 'Deployment' ? 'strategy' : 'updateStrategy', 'rollingUpdate'];
-  const surge = kind === 'StatefulSet' ? [] : [set([...path, 'maxSurge'], maxSurge, why)];
-  return {
-    solves,
-    text: `${why}: maxUnavailable ${maxUnavailable}${surge.length > 0 ? ` and maxSurge ${maxSurge}` : ''}`,
-    edits: [set([...path, 'maxUnavailable'], maxUnavailable, why), ...surge],
-    consent: 'strategy',
-    costs:
-      maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
-  };
+    return `${decision} is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate${subject.kind === 'Deployment' ? ' with maxUnavailable 0 and maxSurge 1' : ''}${held ? `, and ${room}` : ''}`;
+  if (subject.kind !== 'Deployment')
+    return held
+      ? `let the old pod release its ${held} first (maxUnavailable 1, maxSurge 0)`
+      : 'set maxUnavailable to 1, so that other pods serve meanwhile';
+  if (inPlace.some(({ why }) => why === 'volume')) return `use strategy Recreate for a ${accessMode} volume`;
+  if (held) return startsFirst(capacity) ? room : `${first}, and ${room}`;
+  return single.length > 0 ? `${first}, unless ${reasonsIn(single)}` : undefined;
 }

@@ -87,11 +87,12 @@ export function othersServe(situation: Situation): Reasoned {
   const { subject, capacity, measured } = situation;
   const { kind } = subject;
   if (situation.isCustom) return unknown('how its controller replaces pods is not known');
+  if (capacity.accessMode === 'ReadWriteOncePod') return unknown('only one pod at a time can use its volume');
   const services = servicesOfClients(situation);
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
-  const { replicas, running } = capacity;
-  const others = fewest ?? (running ? running - 1 : undefined);
+  const { replicas } = capacity;
+  const others = fewest ?? (replicas ? replicas - 1 : undefined);
   const isAlone = others !== undefined && others <= 0;
   const stopsAll = stopsAllAtOnce(kind, capacity);
   if ((stopsAll || (isAlone && fewest === undefined)) && services.some(({ isShared }) => isShared))
@@ -117,7 +118,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
   if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
-  if (!running) return unknown('how many replicas it will have is not known');
+  if (!replicas) return unknown('how many replicas it will have is not known');
   return unknown('the next pod may not be ready before this one is gone');
 }
 

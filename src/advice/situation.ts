@@ -234,15 +234,9 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
   });
 }
 
-/** As the eviction API answers: `Create` of KK/registry/core/pod/storage/eviction.go (SIGNALS.md §1 "Eviction"). */
-function rulingOf({ name, evictsUnready, counts }: Neighbours['budgets'][number], pod: Pod, isSeveral: boolean) {
+/** As the eviction API answers for a pod that is ready (SIGNALS.md §1 "Eviction"); of others it may take no account. */
+function rulingOf({ name, counts }: Neighbours['budgets'][number], pod: Pod, isSeveral: boolean) {
   const { allowed, healthy, desired } = counts;
-  // `canIgnorePDB`: these pods are evicted whatever their budgets say.
-  const isExempt = ['Succeeded', 'Failed', 'Pending'].includes(pod.status.phase ?? '') || isTerminating(pod);
-  // A pod that is not ready counts as unhealthy. The default policy is IfHealthyBudget.
-  const mayGoUnready = !isReady(pod) && (evictsUnready || (healthy >= desired && desired > 0));
-  return {
-    refused: !isExempt && (isSeveral || (allowed < 1 && !mayGoUnready)),
-    text: `PodDisruptionBudget ${name} allows ${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`,
-  };
+  const text = `PodDisruptionBudget ${name} allows ${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
+  return isReady(pod) && !isTerminating(pod) ? { refused: isSeveral || allowed < 1, text } : undefined;
 }

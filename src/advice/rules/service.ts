@@ -2,7 +2,7 @@
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, startsFirst, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
-import { commonValue, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
+import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 import { signalText } from './stop.ts';
@@ -81,17 +81,16 @@ const missingPort = (spec: Situation): Problem[] =>
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: Situation): Problem[] {
-  const { running, replicas, autoscaler } = spec.capacity;
-  const isSingle = running === 1 && spec.subject.kind !== 'DaemonSet';
+  const { replicas, autoscaler } = spec.capacity;
+  const isSingle = replicas === 1 && spec.subject.kind !== 'DaemonSet';
   const found = servicesOfClients(spec).filter((one) => one.otherReady === 0 || (isSingle && isOwn(one)));
   const names = namesOf(found);
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
   const kept = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
-  const count = replicas === 1 ? kept : 'only 1 pod at a time can use its ReadWriteOncePod volume';
   const message = found.some(({ otherReady }) => otherReady === 0)
     ? `${servicesNamed(names)} ${verb} no other ready endpoint`
-    : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
+    : `${kept}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
   return [warning('last-endpoint', message, { path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
@@ -116,61 +115,49 @@ function blockedRollout({ subject, capacity }: Situation): Problem[] {
   const { rollout, inPlace, replicas, accessMode } = capacity;
   // One that stops them all lets the volume go.
   const starts = countOf(rollout?.maxSurge, replicas ?? 1, 'up') ?? 0;
-  if (starts < 1 || stopsAllAtOnce(subject.kind, capacity)) return [];
+  if (starts < 1 || stopsAllAtOnce(subject.kind, capacity) || accessMode?.endsWith('Pod')) return [];
   const isDaemonSet = subject.kind === 'DaemonSet';
   if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
   const mode = accessMode === undefined ? 'if that is ReadWriteOnce' : `as that is ${accessMode}`;
-  const waits = accessMode?.endsWith('Pod') ? 'next pod waits on any node' : 'pod on another node waits (Multi-Attach)';
   const message = isDaemonSet
     ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
-    : `a rollout starts the next pod while the old one holds its volume: ${mode}, the ${waits}, and the rollout with it`;
+    : `a rollout starts the next pod while the old one holds its volume: ${mode}, the pod on another node waits (Multi-Attach), and the rollout with it`;
   return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 
 function budgets(spec: Situation): Problem[] {
-  const { most = 0 } = spec.capacity;
   const code = 'budget-blocks-eviction';
   const otherwise = ': kubectl drain waits forever otherwise.';
-  // Copies in a folder are one object; which of those that differ is meant is not known.
-  const byName = new Map(spec.budgets.map((one) => [one.name, one]));
-  const known = spec.budgets.filter(({ name }) =>
-    commonValue(spec.budgets.flatMap((one) => (one.name === name ? [[one.minAvailable, one.maxUnavailable]] : []))),
-  );
-  if (byName.size > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
-    const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
+  const names = [...new Set(spec.budgets.map(({ name }) => name))];
+  if (names.length > 1) {
+    const message = `the eviction API refuses a pod that several budgets cover (${names.join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
-  return [...new Map(known.map((one) => [blockedBy(one, spec), one]))].flatMap(([message, budget]) => {
-    const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
-    const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;
-    return message === undefined ? [] : (isForNow ? note : warning)(code, message, { advice, path: [] });
-  });
+  const [budget, ...copies] = spec.budgets;
+  // Which of the copies in a folder is meant is not known.
+  const message = budget && copies.length === 0 ? blockedBy(budget, spec) : undefined;
+  if (!budget || message === undefined) return [];
+  // Another replica helps only if the budget does not keep all of them, and if nothing speaks against it.
+  const isSingle = spec.capacity.single.length > 0 || budget.minAvailable === '100%';
+  const lower = `Lower minAvailable${isSingle ? '' : ', or add a replica, if pods can share its work'}`;
+  const advice = `${allowsNone(budget) ? 'Set maxUnavailable to 1 or more' : lower}${otherwise}`;
+  return [warning(code, message, { advice, path: [] })];
 }
 
 const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
 
-/** Another replica helps only if the budget does not keep all of them, and if nothing speaks against it. */
-function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler, replicas, most = 0 } }: Situation): string {
-  if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
-  if (budget.minAvailable === '100%') return 'Lower minAvailable';
-  if (single.length > 0) return 'Relax minAvailable or maxUnavailable, and accept the gap';
-  const bound = most <= (replicas ?? 0) ? ' and the maximum' : '';
-  if (autoscaler !== undefined) return `Raise the minimum${bound} of ${autoscaler}, or relax the budget`;
-  return 'Add a replica, if pods can share its work, or relax minAvailable or maxUnavailable';
-}
-
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
-function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: Situation): string | undefined {
+function blockedBy(budget: BudgetSpec, { capacity }: Situation): string | undefined {
   const { name, minAvailable, counts, ruling } = budget;
   if (ruling) return ruling.refused ? `${ruling.text}: an eviction (kubectl drain) would be refused` : undefined;
   const text = `PodDisruptionBudget ${name}`;
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
-  // Pods of other workloads may be enough for it.
+  // An autoscaler may add more, and pods of other workloads may be enough for it.
+  const replicas = capacity.most ?? capacity.replicas;
   if (!replicas || !isOwn(budget) || counts.allowed > 0) return undefined;
-  const minPods = countOf(minAvailable, replicas, 'up');
-  if (minPods === undefined || minPods < replicas) return undefined;
-  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ${autoscaler === undefined ? 'ever be evicted' : `be evicted while ${autoscaler} keeps no more`}`;
+  if ((countOf(minAvailable, replicas, 'up') ?? 0) < replicas) return undefined;
+  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ever be evicted`;
 }
 
 function hostPorts(spec: Situation): Problem[] {

@@ -77,7 +77,7 @@ export function capacityOf(
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const devices = containers.some((one) => one.devices.length > 0);
   const isOnHost = podSpec['hostNetwork'] === true;
-  const opensPort = neighbours.services.length > 0 || containers.some((one) => one.ports.length > 0 || one.probesPort);
+  const opensPort = neighbours.services.length > 0 || containers.some((one) => one.ports.length > 0);
   const ports = (isOnHost && opensPort) || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || held.length > 0, 'data volume'],

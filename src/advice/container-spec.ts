@@ -65,7 +65,7 @@ export const containerSpecsOf = (podSpec: unknown, podPath: Path, aroundOf?: Aro
 function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundOf: AroundOf | undefined) {
   const command = { ...commandOf(container), ...aroundOf?.(container) };
   const { preStop, stopSignal } = asObject(container['lifecycle']);
-  const { livenessProbe, startupProbe, restartPolicy } = container;
+  const { livenessProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
   const hook = hookOf(asObject(preStop), command);
   const timeout = ownTimeoutOf(command, hook?.fails ? [] : hook?.read, asString(stopSignal));
@@ -78,11 +78,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
     isNamedAsHelper: helpers.some((one) => [name, imageName(image)].includes(one)),
     command,
     hook,
-    /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
+    /** Its own, before that of the pod (since 1.35). */
     restartPolicy: asString(restartPolicy),
-    restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
-    probesPort: [container['readinessProbe'], livenessProbe, startupProbe].some(asksPort),
     env: variablesIn(container['env']),
     mounts: asArray(container['volumeMounts'], 256) // Names of the volumes that it may write to.
       .map(asObject)
@@ -108,8 +106,6 @@ function commandOf({ command, args, image, env }: JsonObject): CommandLine {
   return { command: asStrings(command), args: asStrings(args), image: asString(image), env: variables };
 }
 
-const asksPort = (probe: unknown): boolean => Object.values(asObject(probe)).some((how) => 'port' in asObject(how));
-
 function portOf(raw: JsonObject) {
   const port = asNumber(raw['containerPort']);
   if (port === undefined) return [];
@@ -124,21 +120,18 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const { command: typed, seconds } = asObject(handler['exec']);
   const [command, image] = [asStrings(typed), own.image ?? ''];
   const isBare = new RegExp(bare.shows).test(image) || rowOfImage(image)?.base === 'none';
-  const valueOf = (all: string, name?: string, braced?: string): string =>
-    own.env?.findLast((one) => one.startsWith(`${name ?? braced}=`))?.match(/=(\d+(\.\d+)?[smhd]?)$/)?.[1] ?? all;
-  const raw = lineIn(command, isBare ? {} : own);
-  const sets = new RegExp(bare.setsVariables);
-  const line = sets.test(raw ?? '') ? raw : raw?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
-  const [first = '', ...others] = (command[0] ?? '').trim().split(/\s+/);
+  const line = lineIn(command, isBare ? {} : own);
   const lacks = new RegExp(bare.lacks);
+  // The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11).
+  const tcpSocket = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : undefined;
   // As `["sleep 15"]` and `["sh", "-c", "sleep", "15"]`. A path may have a space.
-  const isPath = /[\\/]/.test(first) && !lacks.test(first) && !others.some((one) => one.startsWith('-'));
-  const isMisread = (others.length > 0 && !isPath) || /^(sleep|kill)$/.test(line ?? '');
-  const words = !isMisread ? command : others.length > 0 ? [first, ...others] : command.slice(-2);
-  const found = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true, atOnce: 1 };
-  const path = asText(asObject(handler['httpGet'])['path']);
-  const flaw = isBare && lacks.test(command[0] ?? '') ? 'missing' : isMisread ? 'misread' : undefined;
-  const fails = failureOf(kind, path, command, flaw);
+  const [first = '', ...others] = (command[0] ?? '').trim().split(/\s+/);
+  const isSplit = others.length > 0 && (lacks.test(first) || others.some((one) => one.startsWith('-')));
+  const isMisread = isSplit || /^(sleep|kill)$/.test(line ?? '');
+  const words = `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}`;
+  const missing = `fails at once: \`${command[0]}\` is not in its distroless image`;
+  const fails = isBare && lacks.test(command[0] ?? '') ? missing : isMisread ? words : tcpSocket;
+  const found = line && !isMisread ? commandsIn(line) : { commands: [command], isPlain: true, atOnce: 1 };
   // Behind a test or an exit, a sleep is not certain, nor where the image may have no shell.
   const isUnsure = !found.isPlain || (!isBare && new RegExp(bare.mayShow).test(image));
   const open = isUnsure ? 0 : found.commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
@@ -146,30 +139,19 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const alone = asNumber(seconds) ?? (found.commands.length === 1 ? sum : undefined);
-  const isEndless = !fails && !isUnsure && /^(exec )?(\S*\/)?sleep inf(inity)?$/.test((line ?? words.join(' ')).trim());
   const planned = kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (alone ?? sum);
   return {
     kind,
     command,
     line,
-    read: raw === undefined ? command : [raw],
+    read: line === undefined ? command : [line],
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: fails ? undefined : planned,
     plannedSeconds: planned,
-    isPlainSleep: kind === 'sleep' || alone !== undefined || isEndless,
-    isEndless,
+    isPlainSleep: kind === 'sleep' || alone !== undefined,
     ...stopIn(found.commands, found.atOnce),
     fails,
   };
-}
-
-/** Of a hook that always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
-function failureOf(kind: string, path: string, command: readonly string[], flaw?: 'missing' | 'misread') {
-  if (kind === 'tcpSocket') return 'always fails: the kubelet runs no tcpSocket hooks';
-  if (/\/actuator\/shutdown\/?$/.test(path))
-    return 'does nothing: the kubelet sends a GET, and /actuator/shutdown takes a POST only';
-  if (flaw === 'missing') return `fails at once: \`${command[0]}\` is not in its distroless image`;
-  return flaw ? `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}` : undefined;
 }
 
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. What a signal or a request does, its program decides. */
@@ -236,14 +218,9 @@ function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSigna
   return { seconds: sum, from, ...limit, hasDelay: found.some(({ isDelay }) => isDelay) || acceptsFirst(line) };
 }
 
-/** As `lameduck 5s` of CoreDNS, a key in a file that it mounts, or an option: for so long it serves as before. */
-function acceptsFirst(line: CommandLine): boolean {
-  const texts = [[...line.command, ...line.args].join(' '), ...(line.scripts?.values() ?? [])];
-  const program = stopBehaviour(line, 'SIGTERM', Infinity).chain.at(-1)?.name;
-  const setting = ownTimeouts.accepts.find((one) => one.program === program)?.name ?? '(?!)';
-  const isSet = new RegExp(`^([^\\S\\n]*["']?|[^#\\n]*--[\\w.]+\\.)${setting}["']?[\\s:=]+["']?[1-9]`, 'im');
-  return texts.some((text) => isSet.test(text));
-}
+/** As `lameduck 5s` of CoreDNS, a key in a file that it mounts, or an option: for a while it serves as before. */
+const acceptsFirst = ({ command, args, scripts }: CommandLine): boolean =>
+  [...command, ...args, ...(scripts?.values() ?? [])].some((text) => new RegExp(ownTimeouts.accepts, 'i').test(text));
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */
 function timeOf(from: string, value: string): number | undefined {

@@ -197,10 +197,10 @@ export function situationOfLivePod(
   { node, graceSeconds }: { node?: Node; graceSeconds?: number },
 ): Situation {
   const narrowed = narrowPod(pod);
-  const podPolicy = asString(pod.spec?.restartPolicy) ?? 'Always';
-  // A waiting container may still start, and so may one that has no status yet.
-  const isOver = ({ name, restartPolicy = podPolicy, restartRules }: ContainerSpec): boolean =>
-    statusOf(narrowed, name)?.state.terminated !== undefined && restartPolicy !== 'Always' && restartRules.length === 0;
+  const mayRestart = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
+  // A waiting container may still start, and so may one that has no status yet, or a policy of its own.
+  const isOver = ({ name, restartPolicy }: ContainerSpec): boolean =>
+    !mayRestart && restartPolicy === undefined && statusOf(narrowed, name)?.state.terminated !== undefined;
   const spec = situationOf(pod, neighbours, graceSeconds);
   const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
   return {

@@ -24,12 +24,11 @@ const impossibleHooks = ofContainer((container, spec) => {
 
 const longHooks = ofContainer((container, spec) => {
   const { graceSeconds: grace } = spec;
-  const { kind, minSeconds = 0, isPlainSleep, isEndless } = container.hook ?? {};
-  const seconds = isEndless ? Infinity : minSeconds;
+  const { kind, minSeconds: seconds = 0, isPlainSleep } = container.hook ?? {};
   // Windows has no sleep of POSIX.
   if (grace === 0 || !isHeavyHook(seconds, grace) || (spec.isWindows && kind === 'exec')) return undefined;
   const atLeast = isPlainSleep ? '' : 'at least ';
-  const takes = `the preStop hook of ${container.name} ${isEndless ? 'never ends' : `takes ${atLeast}${seconds}s of the ${grace}s grace period`}`;
+  const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
   if (kind === 'sleep' && seconds > (spec.specGraceSeconds ?? defaultGraceSeconds))
     return error('prestop-cut-off', `${takes}: the API server refuses such a pod`, atHook(container));
   if (seconds >= grace) {

@@ -13,7 +13,6 @@ import { editedText } from '../src/advice/fix/edited-text.ts';
 import type { Path } from '../src/advice/container-spec.ts';
 import { readManifests } from '../src/advice/manifest-input.ts';
 import { parseManifests, type Manifest } from '../src/advice/manifests.ts';
-import { systemClock } from '../src/run/clock.ts';
 import { isProblem, type Problem } from '../src/advice/problem.ts';
 import { adviceFor, editsOf, remediesFor } from '../src/advice/remedies.ts';
 import { situationsOf } from '../src/advice/situation.ts';
@@ -41,7 +40,7 @@ function harm(what: string, { file, object }: { file: string; object?: Manifest[
 }
 
 async function judgeFolder(folder: string): Promise<void> {
-  const { manifests, broken } = await readManifests({ names: [folder] }, { env: process.env, clock: systemClock });
+  const { manifests, broken } = await readManifests({ names: [folder] }, { env: process.env });
   count('files', new Set(manifests.map(({ file }) => file)).size);
   count('inputs that cannot be read', broken.length);
   const situations = situationsOf(manifests);

@@ -134,7 +134,7 @@ function assertName(name: string, resource: Resource): void {
 const shown = (text: string): string => text.replace(/=[^]*$/, '=…').slice(0, 80);
 
 export const manifestFlags = {
-  '-f, --filename <file>': 'manifests: a file, a folder, an https URL, or - for standard input; may be repeated',
+  '-f, --filename <file>': 'manifests: a file, a folder, or - for standard input; may be repeated',
   '-R, --recursive': 'with -f FOLDER: the folders in it too',
   '-k, --kustomize <folder>': 'what kubectl kustomize builds from this folder',
 };

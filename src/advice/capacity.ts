@@ -106,7 +106,7 @@ export function capacityOf(
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     volumes,
     /** Each pod keeps data of its own, whatever its containers are. */
-    ownData: (object.kind === 'StatefulSet' && data.length > 0 ? 'yes' : 'no') as Answer,
+    ownData: object.kind === 'StatefulSet' && data.length > 0,
   };
 }
 
@@ -169,15 +169,13 @@ const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }
       ({ port, name = '' }) => known.storePorts.includes(port) && !new RegExp(names.metricsPorts, 'i').test(name),
     ));
 
-/** Whether each pod keeps data of its own in the container, so that another pod may not be able to answer for it. */
-export function ownDataIn(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): Answer {
-  if (ownData === 'yes' || !keepsData(container)) return ownData;
+/** Whether each pod may keep data of its own in the container, so that another pod may not be able to answer for it. */
+export function mayKeepData(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): boolean {
+  if (ownData || !keepsData(container)) return ownData;
+  if (isAsked && new RegExp(known.databases).test(imageName(container.image))) return true;
   const used = volumes.filter(({ name }) => container.mounts.includes(name));
-  const shared = used.filter(({ modes, isOfNode }) => !isOfNode && modes.some((mode) => mode.endsWith('Many')));
-  const isElsewhere = used.length > 0 ? shared.length === used.length : !isAsked;
-  const isDatabase = isAsked && new RegExp(known.databases).test(imageName(container.image));
-  if (used.some((one) => one.modes.length > 0 && !shared.includes(one)) || (isDatabase && !isElsewhere)) return 'yes';
-  return isElsewhere && !isDatabase ? ownData : 'unknown';
+  const isShared = used.every(({ modes, isOfNode }) => !isOfNode && modes.some((mode) => mode.endsWith('Many')));
+  return used.length > 0 ? !isShared : isAsked;
 }
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */

@@ -124,7 +124,8 @@ interface Unknown {
 function unknownsOf(spec: Situation): Unknown[] {
   const unread = spec.unread.map((unknown): Unknown => ({ ...unknown, isDecisive: true }));
   if (spec.isFinished) return unread;
-  const because = 'a container has no image, as in a patch: build the manifest first (kubectl kustomize)';
+  const because =
+    'a container has no image, as in a patch (build the manifest first: kubectl kustomize), or one that Istio completes';
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
   const isOpen = spec.hostNetwork && !spec.capacity.single.includes('host ports');

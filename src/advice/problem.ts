@@ -13,7 +13,6 @@ export const checkOnlyCodes = [
   'budget-blocks-eviction',
   'classic-sidecar',
   'host-network',
-  'liveness-during-drain',
   'companion-stops-first',
   'rollout-blocked',
   'timeout-exceeds-grace',

@@ -56,7 +56,7 @@ export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string
   const own = remedies.filter(({ solves }) => solves.includes(problem));
   const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
   // A field keeps its spelling.
-  const text = clauses.join('; ').replace(/^(?!preStop|maxSurge|timeoutSeconds)./, (first) => first.toUpperCase());
+  const text = clauses.join('; ').replace(/^(?!preStop|maxSurge)./, (first) => first.toUpperCase());
   return own.length === 0 ? undefined : `${text}.`;
 }
 
@@ -106,7 +106,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   // A limit caps the grace period, not a hook that leaves enough time to stop.
   const isUnfit = limit !== undefined && least > limit.seconds;
   const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
-  const longer = isEnough ? undefined : `${situation.graceField} ${graceSeconds}s (${sum})`;
+  const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
   const stop = slow.length > 0 ? `make ${list(slow)} stop ` : undefined;
@@ -221,7 +221,6 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
 }
 
 function whyNoHook({ situation }: Plan): string | undefined {
-  if (situation.graceField === 'timeoutSeconds') return 'Knative refuses lifecycle hooks, and lets its own proxy drain';
   const { answer, because } = othersServe(situation);
   const { injected, readinessGates, capacity, measured, subject } = situation;
   if (answer === 'no')

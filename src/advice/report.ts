@@ -110,7 +110,6 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const situation = situationOf(object, around, grace.effectiveSeconds, path);
   const { capacity } = situation;
   const ready = timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
-  const isOpen = capacity.ownData === 'no' && kind === 'StatefulSet';
   return {
     ...situation,
     subject: { kind, ...metadata },
@@ -122,7 +121,7 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
       return exit?.ran ? { ...container, hook, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
     }),
     // A trace has neither volumes nor the strategy of the workload.
-    capacity: { ...capacity, rollout: undefined, ownData: isOpen ? 'unknown' : capacity.ownData },
+    capacity: { ...capacity, rollout: undefined, ownData: capacity.ownData || kind === 'StatefulSet' },
     services: [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service)),
     measured: {
       otherReady: ready.length > 0 ? Math.min(...ready) : undefined,

@@ -1,5 +1,5 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
-import { ownDataIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
+import { mayKeepData, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import names from './data/names.json' with { type: 'json' };
 import type { ServiceSpec } from './neighbours.ts';
@@ -104,10 +104,9 @@ export function othersServe(situation: Situation): Reasoned {
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes') ?? perhaps;
   if (isAlone && inPlace) return { answer: inPlace.answer === 'yes' ? 'no' : 'unknown', because: inPlaceText(inPlace) };
   const asked = containersThatServe(situation);
-  const data = signalled(situation).map((one) => ownDataIn(one, asked.length === 0 || asked.includes(one), capacity));
-  if (data.includes('yes'))
-    return unknown('each of its pods keeps data of its own, and only the application knows who can answer for it');
-  if (data.includes('unknown')) return unknown('whether its pods keep data of their own is not known here');
+  const isAsked = (one: ContainerSpec): boolean => asked.length === 0 || asked.includes(one);
+  if (signalled(situation).some((one) => mayKeepData(one, isAsked(one), capacity)))
+    return unknown('its pods may keep data of their own, and only the application knows who can answer for it');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
     return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'host ports' }));
@@ -117,8 +116,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
-  if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
-  if (!replicas) return unknown('how many replicas it will have is not known');
+  if (!replicas) return unknown('how many pods it will have is not known');
   return unknown('the next pod may not be ready before this one is gone');
 }
 

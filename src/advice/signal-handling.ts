@@ -1,7 +1,7 @@
 /** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
 import { trapOf, type CommandLine } from '../model/observe/container.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
-import { lineOfShell, inlined, readScript } from '../programs/shell-script.ts';
+import { lineOfShell } from '../programs/shell-script.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =
@@ -31,13 +31,6 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const isLeft = drains === 'no' && chain.some(({ does }) => does === 'leaves');
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
   const isTrap = chain[0]?.kind === 'shell-with-trap';
-  // Of several programs, another signal may cut the others off.
-  const read = readScript(script ?? '');
-  const isAlone = (read && inlined(read))?.commands.filter(({ isJob }) => isJob).length === 1;
-  if (isTrap && isAlone && handles === 'yes' && drains === 'no' && found.rightSignal) {
-    const cut = `its trap sends SIGTERM, by which ${chain.at(-1)?.name} is cut off`;
-    return { kind: 'cuts', because: cut, advice: `Let its trap send ${found.rightSignal} instead.` };
-  }
   if (isTrap) return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
   const last = chain.at(-1);
   const isKnown = drains !== 'unknown' || (last?.kind === 'program' && last.does !== 'unknown' && reachesApp === 'yes');

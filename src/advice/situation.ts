@@ -35,7 +35,6 @@ export const templatePaths: Readonly<Record<string, Path>> = paths.patched;
 const podPaths: Readonly<Record<string, Path>> = { ...templatePaths, ...paths.others };
 
 const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
-const isKnative = (object: KubernetesObject): boolean => groupOf(object) === 'serving.knative.dev';
 
 /** A kind of Kubernetes itself, whose strategy is known: volcano's Job is another kind than that of batch. */
 const isBuiltIn = (object: KubernetesObject): boolean =>
@@ -44,18 +43,12 @@ const isBuiltIn = (object: KubernetesObject): boolean =>
 /** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
 function templatesOf(object: KubernetesObject): readonly Path[] {
   if (isBuiltIn(object)) return [podPaths[object.kind ?? ''] ?? []];
+  // A revision of Knative has other names for what stops it, and takes no hooks.
+  if (groupOf(object) === 'serving.knative.dev') return [];
   return partsOf(object).flatMap(([path, value]) => {
     const containers = asArray(asObject(asObject(value)['spec'])['containers']);
     return containers.some((one) => asString(asObject(one)['image']) !== undefined) ? [path] : [];
   });
-}
-
-/** Of a revision of Knative with what it sets: the only container's name, and timeoutSeconds as the grace period. */
-function podSpecIn(object: KubernetesObject, template: JsonObject): JsonObject {
-  const spec = asObject(template['spec']);
-  if (!isKnative(object)) return spec;
-  const containers = asArray(spec['containers']).map((one) => ({ name: 'user-container', ...asObject(one) }));
-  return { ...spec, containers, terminationGracePeriodSeconds: spec['timeoutSeconds'] || 300 };
 }
 
 export const hasPods = (object: KubernetesObject): boolean => templatesOf(object).length > 0;
@@ -70,7 +63,7 @@ export function situationOf(
   const { kind = '', metadata } = object;
   const template = asObject(templatePath.reduce(childOf, object));
   const podPath: Path = [...templatePath, 'spec'];
-  const pod = podSpecIn(object, template);
+  const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
@@ -79,18 +72,14 @@ export function situationOf(
     scripts: mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace }),
     sharesProcesses,
   }));
-  const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, specs);
-  // Istio merges such a container into what it adds. A pod that is there has the result.
-  const isThere = kind === 'Pod' && (!isFromFiles || metadata?.uid !== undefined);
-  const isMerged = ({ name, image }: ContainerSpec): boolean =>
-    image === 'auto' || (!isThere && name === 'istio-proxy' && name === proxy?.name);
-  const others = specs.filter((one) => !isMerged(one));
-  // The only one, as in a gateway of Istio, is the application.
-  const own = others.some((one) => one.kind === 'main') ? others : specs;
-  const containers = own.map((one): ContainerSpec =>
+  const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {});
+  const containers = specs.map((one): ContainerSpec =>
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
+  // Istio merges such a container into the one that it adds.
+  const isMerged = ({ name, image }: ContainerSpec): boolean =>
+    image === 'auto' || (kind !== 'Pod' && name === 'istio-proxy' && name === proxy?.name);
   const around = neighboursOf(neighbours, namespace, metadataOf(template)['labels']);
   const capacity = capacityOf(object, pod, containers, around);
   return {
@@ -102,14 +91,11 @@ export function situationOf(
       namespace,
     },
     isCustom: !isBuiltIn(object),
-    /** A container has no image, so the base of this manifest has the rest, such as the grace period. Nothing is judged. */
-    isPatch: isFromFiles && containers.some(({ image }) => image === ''),
+    /** What a container lacks, such as its image, comes from a base of this manifest, or from Istio. Nothing is judged. */
+    isPatch: containers.some((one) => (isFromFiles && one.image === '') || isMerged(one)),
     /** Its version was removed before Kubernetes 1.26, and another took its place. */
     isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     podPath,
-    /** What sets the grace period; of a revision of Knative that does not say, the cluster, as a rule to 300 seconds. */
-    graceField: isKnative(object) ? 'timeoutSeconds' : 'grace period',
-    graceOrigin: isKnative(object) && !pod['timeoutSeconds'] ? " (if the cluster keeps Knative's default)" : '',
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
     containers,
@@ -133,15 +119,14 @@ export function situationOf(
 }
 
 /** The mesh's proxy that will be injected, by labels and annotations, of which those of the pod outrank. `stops`: a clause. */
-function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]) {
+function proxyOf(pod: JsonObject, namespace: JsonObject) {
   const all = [namespace, pod].flatMap(({ labels, annotations }) => [asObject(labels), asObject(annotations)]);
   const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
-  const isSetUp = containers.some(({ image }) => image === 'auto');
-  return proxies.find(({ name, asks }) => {
+  return proxies.find(({ asks }) => {
     const answer = asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '';
-    return (isSetUp && name === 'istio-proxy') || !/^(false|no|off|disabled|ambient|)$/i.test(answer);
+    return !/^(false|no|off|disabled|ambient|)$/i.test(answer);
   });
 }
 
@@ -169,23 +154,12 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
     const owners = lasting.filter(({ services, budgets }) => [...services, ...budgets].some((other) => other === one));
     return { ...one, isShared: new Set(owners.map(({ subject }) => subject.kind + subject.name)).size > 1 };
   };
-  // A typing error, or it belongs to pods elsewhere.
-  const stray = neighbours.services.filter(
-    (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),
-  );
-  const straysFor = ({ services, subject: { namespace } }: Situation): Situation['unread'] =>
-    stray.flatMap(({ name, namespace: own = namespace }) =>
-      services.length > 0 || own !== (namespace ?? own)
-        ? []
-        : { what: `which pods Service ${name} routes to`, because: 'its selector matches no pod in these files' },
-    );
   return found.map(({ manifest, situation }) => ({
     manifest,
     situation: {
       ...situation,
       services: situation.services.map((one) => ({ ...marked(one), selected: containersOf(one) })),
       budgets: situation.budgets.map(marked),
-      unread: [...situation.unread, ...straysFor(situation)],
     },
   }));
 }

@@ -44,10 +44,9 @@ function companions(spec: Situation): Problem[] {
   });
 }
 
-/** Istio adds what a container with image `auto` does not say. */
 const unprobed = (spec: Situation): Problem[] =>
   containersThatServe(spec)
-    .filter(({ hasReadinessProbe, image }) => !hasReadinessProbe && image !== 'auto')
+    .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) => {
       const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
       // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
@@ -55,24 +54,14 @@ const unprobed = (spec: Situation): Problem[] =>
       return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, { ...at(container), advice });
     });
 
-const publishedNotReady = (spec: Situation): Problem[] =>
-  spec.services
-    .filter((service) => service.publishNotReadyAddresses)
-    .map(({ name }) => {
-      const message = `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`;
-      return note('stays-ready', message, { path: spec.podPath });
-    });
-
 /** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */
 const missingPort = (spec: Situation): Problem[] =>
   spec.services.flatMap(({ name, targetPorts, selected = spec.containers }) =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
-      if (typeof port !== 'string' || selected.some((container) => serves(container, target))) return [];
-      const mayCome = spec.injected !== undefined || spec.containers.some(({ image }) => image === 'auto');
+      if (typeof port !== 'string' || spec.injected || selected.some((one) => serves(one, target))) return [];
       const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
       const path = [...spec.podPath, 'containers'];
-      if (mayCome) return note('target-port-missing', `${message} unless an injected container does`, { path });
       const advice = `Name a container's ${protocol} port "${port}", or write its number as targetPort.`;
       return error('target-port-missing', message, { advice, path });
     }),
@@ -100,8 +89,7 @@ function outageByRollout(spec: Situation): Problem[] {
   if (!rollout || !stopsAllAtOnce(subject.kind, capacity) || !servicesOfClients(spec).some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
   const where = subject.kind === 'StatefulSet' ? ' (where the cluster has this feature)' : '';
-  const only = autoscaler === undefined ? 'its only pod' : 'all its pods';
-  const all = replicas === undefined ? 'all pods' : replicas === 1 ? only : `all ${replicas} replicas`;
+  const all = replicas === 1 && autoscaler === undefined ? 'its only pod' : 'all its pods';
   const message = isRecreate
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
     : `maxUnavailable ${maxUnavailable} lets a rollout take ${all} away before a new one is ready`;
@@ -176,6 +164,6 @@ const unlessItMust =
     spec.capacity.rollout?.isRecreate && spec.capacity.inPlace.some(({ why }) => why === 'volume') ? [] : rule(spec);
 
 export const serviceRules = [
-  ...[unlessItMust(drainRace), companions, unprobed, publishedNotReady, missingPort],
+  ...[unlessItMust(drainRace), companions, unprobed, missingPort],
   ...[unlessItMust(lastEndpoint), outageByRollout, blockedRollout, budgets, hostPorts],
 ];

@@ -48,7 +48,7 @@ const slowApplications = ofContainer((container, spec) => {
   const isOver = hookSeconds + ownTimeout.seconds > spec.graceSeconds;
   if (!isOver && hookSeconds + ownTimeout.seconds < spec.graceSeconds) return undefined;
   const hook = hookSeconds > 0 ? ` after a preStop hook of ${hookSeconds}s` : '';
-  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s${spec.graceOrigin}: ${killText(spec)} ${isOver ? 'comes' : 'may come'} first`;
+  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s: ${killText(spec)} ${isOver ? 'comes' : 'may come'} first`;
   return warning('timeout-exceeds-grace', message, at(container));
 });
 
@@ -104,7 +104,7 @@ const signals = ofContainer((container, spec) => {
   if (handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
-  const kill = `SIGKILL after ${spec.graceSeconds === 0 ? 'any grace period above 0' : `the grace period of ${spec.graceSeconds}s${spec.graceOrigin}`}`;
+  const kill = `SIGKILL after ${spec.graceSeconds === 0 ? 'any grace period above 0' : `the grace period of ${spec.graceSeconds}s`}`;
   const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
   const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container) && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.

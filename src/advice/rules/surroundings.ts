@@ -1,7 +1,7 @@
-/** Rules about sidecars, liveness probes, finalizers, node and owner. */
+/** Rules about sidecars, limits, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import { limitText } from '../sizes.ts';
-import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
+import { at, note, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 
@@ -26,15 +26,6 @@ function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situat
   return [note('killed-at-grace', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
 }
 
-/** A restart by a probe has the probe's own grace period, in which the hook runs first. */
-const liveness = ofContainer((container) => {
-  const { graceSeconds = Infinity } = container.liveness ?? {};
-  const hookSeconds = container.hook?.minSeconds ?? 0;
-  if (hookSeconds < graceSeconds) return undefined;
-  const message = `a restart by the liveness probe of ${container.name} cuts its preStop hook of ${hookSeconds}s off after ${graceSeconds}s`;
-  return note('liveness-during-drain', message, at(container, 'livenessProbe'));
-});
-
 function finalizers(spec: Situation): Problem[] {
   const set = spec.finalizers.filter((finalizer) => finalizer !== jobTracking);
   if (set.length === 0) return [];
@@ -52,4 +43,4 @@ function node({ nodeNotReady }: Situation): Problem[] {
 const unmanaged = ({ isUnmanaged }: Situation): Problem[] =>
   isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 
-export const surroundingRules = [classicSidecars, limitedGrace, liveness, finalizers, node, unmanaged];
+export const surroundingRules = [classicSidecars, limitedGrace, finalizers, node, unmanaged];

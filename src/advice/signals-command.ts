@@ -2,29 +2,27 @@
 import type { Pen } from '../output/palette.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { tableLines } from '../output/text/table.ts';
-import { allPrograms, askedOf, knownStop, type KnownProgram, type KnownStop } from '../programs/stop-behaviour.ts';
+import { rows } from '../programs/rows.ts';
+import { askedOf, knownStop, type KnownStop } from '../programs/stop-behaviour.ts';
 import type { Ports } from '../run/ports.ts';
 import { publish, wrapped, type OutputOptions } from './output.ts';
 
 interface SignalsReport {
   summary: string;
-  answer?: KnownStop;
-  programs?: KnownProgram[];
+  answer: KnownStop;
 }
 
-/** `words`: what is asked about; none: all programs. `isCommand`: they are a command line. Returns 0, or 1 if a file failed. */
+/** `words`: what is asked about. `isCommand`: they are a command line. Returns 0, or 1 if a file failed. */
 export function signals(
   { words, isCommand, ...options }: OutputOptions & { words: readonly string[]; isCommand: boolean },
   ports: Ports,
 ): Promise<number> {
-  const answer = words.length > 0 ? knownStop(askedOf(words, isCommand)) : undefined;
-  const programs = answer ? undefined : allPrograms();
-  const summary = answer ? summaryOf(answer) : `${programs?.length} programs are known`;
-  const content = { kind: 'SignalsReport', summary, answer, programs, verdict: { exitCode: 0 } };
+  const answer = knownStop(askedOf(words, isCommand));
+  const content = { kind: 'SignalsReport', summary: summaryOf(answer), answer, verdict: { exitCode: 0 } };
   return publish(content, { command: 'signals' }, { text: signalsText }, options, ports);
 }
 
-export const programNames = (): string[] => [...new Set(allPrograms().flatMap(({ commands }) => commands))];
+export const programNames = (): string[] => [...new Set(rows.flatMap(({ match }) => match))];
 
 const subjectOf = ({ command, image = '' }: KnownStop): string => (command?.join(' ') ?? image).slice(0, 200);
 
@@ -35,23 +33,18 @@ function summaryOf(answer: KnownStop): string {
   return `${probably ? 'probably: ' : ''}${because}${decidedBy === undefined ? '' : `; ${decidedBy}`}`;
 }
 
-function signalsText({ answer, programs, summary }: SignalsReport, pen: Pen, columns: number): string[] {
-  const listTitles = ['PROGRAM', 'KIND', 'SIGTERM', 'LIMIT', 'BETTER SIGNAL', 'KNOWN FROM'];
-  if (answer === undefined) return tableLines(pen, escaped([listTitles, ...(programs ?? []).map(listRow)]), columns);
+function signalsText({ answer, summary }: SignalsReport, pen: Pen, columns: number): string[] {
   if (!answer.isKnown) return wrapped('', `${pen.symbol('unknown')} ${forTerminal(summary)}`, columns);
-  const answerTitles = ['SIGNAL', 'REACHES APP', 'ENDS', 'DRAINS', 'LIMIT', 'EXIT CODES', 'WHAT IT DOES'];
+  const titles = ['SIGNAL', 'REACHES APP', 'ENDS', 'DRAINS', 'LIMIT', 'EXIT CODES', 'WHAT IT DOES'];
   const rows = below(answer).flatMap(([label, text]) =>
     text === undefined ? [] : wrapped(label.padEnd(15), forTerminal(text), columns),
   );
   return [
     `${pen.paint('strong', forTerminal(subjectOf(answer)))}  as PID 1`,
-    ...tableLines(pen, escaped([answerTitles, ...answerRows(answer)]), columns),
+    ...tableLines(pen, [titles, ...answerRows(answer)], columns),
     ...rows,
   ];
 }
-
-const escaped = (rows: readonly (readonly string[])[]): string[][] =>
-  rows.map((row) => row.map((cell) => forTerminal(cell)));
 
 const answerRows = ({ signals: all }: KnownStop): string[][] =>
   all.map(({ signal, reachesApp, handles, drains, limitSeconds, exitCodes, because, probably }) => [
@@ -61,7 +54,7 @@ const answerRows = ({ signals: all }: KnownStop): string[][] =>
     drains,
     limitSeconds === undefined ? '-' : `${limitSeconds}s`,
     [...new Set([...exitCodes.good, ...exitCodes.cut])].join(', ') || '-',
-    `${probably ? 'probably: ' : ''}${because}`,
+    forTerminal(`${probably ? 'probably: ' : ''}${because}`),
   ]);
 
 /** A shell that starts a shell is named once. */
@@ -75,8 +68,3 @@ const below = ({ chain, signals: [first], stopSignal }: KnownStop): (readonly [s
     (text) => ['known', text] as const,
   ),
 ];
-
-function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownProgram): string[] {
-  const { does = '-', limitSeconds } = all['SIGTERM'] ?? {};
-  return [name, kind, does, limitSeconds === undefined ? '-' : `${limitSeconds}s`, rightSignal, source];
-}

@@ -146,13 +146,12 @@ const signalsExamples = `Examples:
   kubectl podexit signals nginx                          a program
   kubectl podexit signals postgres:17                    an image
   kubectl podexit signals -- sh -c 'npm start'           a command line, as a container runs it
-  kubectl podexit signals                                all programs that are known
 `;
 
 export const addSignals: AddCommand = (program, ports, setExitCode) => {
   const about = 'what a program does with a stop signal';
-  const command = newCommand(program, 'signals [what...]', about, signalsExamples, documentFlags('signals'));
-  command.usage('[PROGRAM | IMAGE | -- COMMAND ARGS…] [flags]');
+  const command = newCommand(program, 'signals <what...>', about, signalsExamples, documentFlags('signals'));
+  command.usage('(PROGRAM | IMAGE | -- COMMAND ARGS…) [flags]');
   command.action(async (words: string[], flags: Flags) => {
     const { signals } = await import('../advice/signals-command.ts');
     const isCommand = splitAtDashes(program, words)[1].length > 0;

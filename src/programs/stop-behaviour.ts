@@ -3,7 +3,7 @@
  * links.ts, the effect on a link follows from that on the next. Pure.
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
-import { rowOfImage, shellsOf, rowOf, afterOptions, shellsByName, rows, stopSignalOfImage } from './rows.ts';
+import { rowOfImage, shellsOf, rowOf, afterOptions, shellsByName, stopSignalOfImage } from './rows.ts';
 import type { ProgramRow, Shell } from './rows.ts';
 import { scriptUnknown, agreed, linkEffect, unknownApp, type Context } from './links.ts';
 import { plainWord, type Word } from './shell-words.ts';
@@ -61,7 +61,6 @@ export function knownEnd({ program = '', image }: { program?: string; image?: st
 /** What a container runs as PID 1, or the image that decides it: one of them is set. */
 type Asked = { command?: readonly string[]; image?: string };
 export type KnownStop = ReturnType<typeof knownStop>;
-export type KnownProgram = ReturnType<typeof allPrograms>[number];
 
 /** One word can be an image or a quoted command line; `isCommand`: it is neither an image nor to be split. */
 export function askedOf(words: readonly string[], isCommand: boolean): Asked {
@@ -88,18 +87,6 @@ export function knownStop(what: Asked) {
     signals: signals.filter(({ signal, handles }) => signal === stopSignal || handles !== 'unknown'),
   };
 }
-
-/** As PID 1 with their defaults. Shells are in it too, whose answers depend on their scripts. */
-export const allPrograms = () =>
-  rows.map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
-    name,
-    commands: match,
-    kind,
-    signals: Object.fromEntries(Object.entries(signals).map(([signal, reaction]) => [`SIG${signal}`, reaction])),
-    rightSignal: right ? `SIG${right}` : undefined,
-    probably: isGuess === true || !source.startsWith('measured'),
-    source,
-  }));
 
 const most = { links: 24, words: 256, characters: 4096 };
 

@@ -1,5 +1,4 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
-import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
 import { reasonsIn, startsFirst, surges } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
@@ -7,7 +6,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText, defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { handlingOf, signalText, stopSignalOf } from './rules/stop.ts';
+import { handlingOf } from './rules/stop.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -211,12 +210,9 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const { drains } = stopBehaviour(container.command, stopSignalOf(container), Infinity);
-  const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const isLoop = /while|until/.test(hook?.line ?? '');
-  const wait = hook?.stopsServer && drains !== 'yes' && !isLoop ? end : '';
+  const wait = hook?.stopsServer ? ', and wait until the server is gone' : '';
   const shell = hook?.line === undefined ? ', if its image has a shell' : '';
-  const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
+  const line = hook?.kind === 'exec' ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 

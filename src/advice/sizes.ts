@@ -76,13 +76,7 @@ export const limitText = ({ by, seconds }: Limit): string => `${by} may give a p
 export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
   const isSpot = (one: (typeof spotNodes)[number], key: string, value: string): boolean =>
     value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
-  const found = placedOn(podSpec).flatMap(({ key, value }): Limit[] => {
-    const row = spotNodes.find((one) => isSpot(one, key, value));
-    // A toleration of any value: which one means spot, the affinity may say.
-    const asked = termsOf(podSpec).flatMap((term) => term.filter((one) => value === '' && one.key === key));
-    const named = asked.flatMap(({ values }) => values.filter((it) => row && isSpot(row, key, it)));
-    return row ? [{ ...row, labels: [{ key, operator: 'In', values: named.length > 0 ? named : [value] }] }] : [];
-  });
+  const spot = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
   // Without a key, a toleration is for all keys, and without an effect for all effects.
   const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
   const isTolerated = (taint: JsonObject): boolean =>
@@ -90,9 +84,9 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
   // A label that is not known may have any value.
   const isChosen = ({ labels = [] }: Limit): boolean =>
     termsOf(podSpec).some((term) => term.every((asked) => labels.every((one) => mayFit(asked, one))));
-  const own = [...found, ...around].filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
+  const own = around.filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
   // The default of --max-graceful-termination-sec.
-  const limits = [...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
+  const limits: Limit[] = [...spot, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 
@@ -100,12 +94,13 @@ export const isWindows = (podSpec: JsonObject): boolean =>
   asObject(podSpec['os'])['name'] === 'windows' ||
   placedOn(podSpec).some(({ key, value }) => /(^|\.)kubernetes\.io\/os$/.test(key) && value === 'windows');
 
-/** Labels and taints of the nodes that the pod asks for or tolerates. A toleration for all taints asks for none. */
+/** Labels and taints of the nodes that the pod asks for or tolerates: where both name a key, what it asks for. */
 function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
+  const asked = termsOf(podSpec).flat();
   const named = ({ key, operator, values }: Expression) =>
     (operator === 'In' ? values : operator === 'Exists' ? [''] : []).map((value) => ({ key, value }));
   const tolerated = asArray(podSpec['tolerations'], 64).map(shape({ key: asText, value: asText }));
-  return [...tolerated, ...termsOf(podSpec).flat().flatMap(named)];
+  return [...tolerated.filter(({ key }) => !asked.some((one) => one.key === key)), ...asked.flatMap(named)];
 }
 
 type Expression = ReturnType<typeof expressionsOf>[number];

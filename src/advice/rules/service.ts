@@ -36,8 +36,7 @@ function companions(spec: Situation): Problem[] {
   return companionsOf(spec, serving).flatMap((container) => {
     const seconds = hookSecondsOf(container);
     if (seconds === undefined || seconds >= longest) return [];
-    const that = container.hook ? ' that keeps it running' : '';
-    const hook = seconds < 1 ? `has no preStop hook${that}` : `has a preStop hook of ${seconds}s only`;
+    const hook = seconds < 1 ? 'has no preStop hook that keeps it running' : `has a preStop hook of ${seconds}s only`;
     const front = list(serving.map(({ name }) => name));
     const message = `${container.name} ${hook}: it stops while ${front} still serves for ${longest}s, and requests that need it fail`;
     return [warning('companion-stops-first', message, at(container))];

@@ -15,9 +15,9 @@ export interface ShellCommand {
   isFollowed?: boolean;
 }
 
-export type Script = Readonly<Pick<Reader, 'commands'>>;
+export type Script = Readonly<Pick<Reader, 'functions'>> & { commands: readonly ShellCommand[] };
 
-/** Undefined: a part of it is not readable or a function, as half a script would give wrong answers, or it is too long to answer at once. */
+/** Undefined: a part of it is not readable, as half a script would give wrong answers, or it is too long to answer at once. */
 export function readScript(text: string): Script | undefined {
   const tokens = tokensOf(text);
   const reader = tokens && new Reader(tokens);
@@ -30,12 +30,36 @@ export function readScript(text: string): Script | undefined {
   return reader;
 }
 
+/** With the commands of a function where it is called, and of `eval` those of its text. Undefined: too many, or not readable. */
+export function inlined({ commands, functions }: Script, depth = 0): Script | undefined {
+  const all: ShellCommand[] = [];
+  for (const call of commands) {
+    const [name, ...args] = call.words;
+    const text = textsOf(args).join(' ');
+    // `eval "$(…)"` sets variables.
+    const isEval = name?.text === 'eval' && /^[^$`]/.test(text);
+    const body = isEval ? readScript(text)?.commands : functions.get(name?.text ?? '');
+    const isShort = depth < 4 && all.length < 200 && text.length < 300;
+    const inner = body && isShort ? inlined({ commands: body, functions }, depth + 1) : undefined;
+    if (!inner && (body || isEval)) return undefined;
+    const given = argumentsIn(inner?.commands ?? [], args);
+    const inside = (one: ShellCommand): ShellCommand => ({
+      forms: new Set([...call.forms, ...one.forms, isEval ? 'eval' : 'function']),
+      words: isEval ? one.words : expanded(one.words, given),
+      isJob: call.isJob || one.isJob,
+      isFollowed: call.isFollowed || one.isFollowed,
+    });
+    all.push(...(inner?.commands.map(inside) ?? [call]));
+  }
+  return { commands: all, functions };
+}
+
 /** What `"$@"` means in these commands: still itself, if `shift` or `set WORDS` among them changes it. */
 export const argumentsIn = (commands: readonly ShellCommand[], args: Word[]): Word[] =>
   commands.some(({ words }) => /^(shift|set (?![-+]\w))/.test(textsOf(words).join(' '))) ? [changed] : args;
 const changed: Word = { ...plainWord('$@'), isDynamic: true };
 
-/** `"$@"` and `$1` by the arguments of the script. */
+/** `"$@"` and `$1` by the arguments of the script or function. */
 export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>
   words.flatMap((word) => {
     const [, name] = /^\$\{?([@*1-9])\}?$/.exec(word.text) ?? [];
@@ -45,10 +69,10 @@ export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] 
 
 /** The words of each command at the top; the first `atOnce` start at once. `isPlain`: no loop, no pipeline, nothing else. */
 export function commandsIn(text: string) {
-  const { commands = [] } = readScript(text) ?? {};
+  const { commands = [], functions } = readScript(text) ?? {};
   const isCompound = (form: string): boolean => /^(brace|subshell|if|case|while|for|pipeline|!|time)$/.test(form);
   const atTop = commands.filter(({ forms, isJob }) => !isJob && ![...forms].some(isCompound));
-  const isPlain = commands.length > 0 && atTop.length === commands.length;
+  const isPlain = commands.length > 0 && atTop.length === commands.length && functions?.size === 0;
   const slow = commands.findIndex((one) => !one.isJob && (one.forms.has('while') || !isInstant(one)));
   const atOnce = commands.slice(0, slow < 0 ? undefined : slow + 1).filter((one) => atTop.includes(one)).length;
   return { commands: atTop.map(({ words }): readonly string[] => textsOf(words)), isPlain, atOnce };
@@ -67,6 +91,7 @@ const endsAfter = new Map<string | undefined, string>(Object.entries(data.endsAf
 
 class Reader {
   readonly commands: ShellCommand[] = [];
+  readonly functions = new Map<string, readonly ShellCommand[]>();
   private at = 0;
   private hasJobs = false;
 
@@ -114,11 +139,11 @@ class Reader {
     return this.take();
   }
 
-  /** A simple or a compound command with its redirections. False: not readable, or a function. */
+  /** A simple or a compound command with its redirections, or a function. False: not readable. */
   private command(forms: Set<string>): boolean {
     const [key, first, from] = [this.key(), this.commands.length, this.at];
     if (/^(!|time|command|builtin)$/.test(key)) return this.take() !== '' && this.command(forms.add(key));
-    if (key === 'function' || (this.key(from + 1) === '(' && this.key(from + 2) === ')')) return false;
+    if (key === 'function' || (this.key(from + 1) === '(' && this.key(from + 2) === ')')) return this.define();
     const words: Word[] = [];
     const isSimple = !/^(if|case|while|until|for|[{(])$/.test(key);
     if (isSimple) this.commands.push({ forms, words, isJob: false });
@@ -133,6 +158,15 @@ class Reader {
       } else if (!isSimple || typeof token !== 'object') return this.at > from;
       else if (words.length > 0 || !/^[A-Za-z_]\w*\+?=/.test(token.text)) words.push(token);
     }
+  }
+
+  private define(): boolean {
+    if (this.key() === 'function') this.at += 1;
+    const [name, first] = [this.take(), this.commands.length];
+    if (this.key() === '(') this.at += 2;
+    while (this.key() === '\n') this.at += 1;
+    if (!this.command(new Set()) || this.functions.has(name)) return false; // Of two, the branch taken decides which.
+    return this.functions.set(name, this.commands.splice(first)).size > 0;
   }
 
   private compound(outer: ReadonlySet<string>): boolean {
@@ -167,11 +201,10 @@ export function shellArguments(words: readonly Word[]) {
   const isLine = letters.includes('c');
   const file = isLine || letters.includes('s') ? undefined : first;
   return {
-    /** As `handsOver` of a shell calls it. */
-    forms: [file ? 'file' : [], letters.includes('i') ? 'interactive' : []].flat(),
+    /** As `handsOver` of a shell calls it; `input`: without a script, it reads its commands from its input. */
+    forms: [isLine ? [] : file ? 'file' : 'input', letters.includes('i') ? 'interactive' : []].flat(),
     stopsOnError: letters.includes('e'),
     line: isLine ? first : undefined,
-    /** Without a line and a file, it reads its commands from its input. */
     file,
     args: isLine ? rest.slice(1) : rest,
   };

@@ -8,7 +8,7 @@ import type { ProgramRow, Shell } from './rows.ts';
 import { scriptUnknown, agreed, linkEffect, unknownApp, type Context } from './links.ts';
 import { plainWord, type Word } from './shell-words.ts';
 import traps from './data/traps.json' with { type: 'json' };
-import { argumentsIn, shellArguments, expanded, readScript, textsOf, commandsIn } from './shell-script.ts';
+import { argumentsIn, shellArguments, expanded, inlined, readScript, textsOf, commandsIn } from './shell-script.ts';
 import type { Script } from './shell-script.ts';
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 
@@ -129,8 +129,8 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const { line, file, ...start } = shellArguments(words.slice(1));
   const text = file ? context.scripts?.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
-  const isRead = text !== undefined && !(line?.isDynamic && text.startsWith('$'));
-  const script = isRead ? readScript(text) : undefined;
+  const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
+  const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
   const called = shells.length > 1 ? { name } : {};
   const known = { ...start, args: argumentsIn(script?.commands ?? [], start.args) };

@@ -6,7 +6,6 @@ import { imageName } from '../programs/rows.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };
-import names from './data/names.json' with { type: 'json' };
 import { amountOf, commonValue, type AutoscalerBounds, type Neighbours } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
@@ -165,9 +164,7 @@ const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }
   !(isNamedAsHelper || new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' '))) &&
   ([known.databases, known.stores].some((one) => new RegExp(one).test(imageName(image))) ||
     image.includes('/mssql/server') ||
-    ports.some(
-      ({ port, name = '' }) => known.storePorts.includes(port) && !new RegExp(names.metricsPorts, 'i').test(name),
-    ));
+    ports.some(({ port }) => known.storePorts.includes(port)));
 
 /** Whether each pod may keep data of its own in the container, so that another pod may not be able to answer for it. */
 export function mayKeepData(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): boolean {

@@ -84,19 +84,14 @@ const portsOf = (ports: readonly JsonObject[], service: string) =>
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetOf(budget: V1PodDisruptionBudget) {
   const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
-  const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
     name: asText(budget.metadata?.name),
     namespace: asString(budget.metadata?.namespace),
     selector: maybe(selectorOf)(spec['selector']),
     minAvailable: amountOf(spec['minAvailable']),
     maxUnavailable: amountOf(spec['maxUnavailable']),
-    /** Pods, according to its status; only in a cluster. `desired`: as many healthy ones must stay. */
-    counts: {
-      allowed: count('disruptionsAllowed'),
-      healthy: count('currentHealthy'),
-      desired: count('desiredHealthy'),
-    },
+    /** Pods that may be evicted now, according to its status; only in a cluster. */
+    allowed: asNumber(status['disruptionsAllowed']) ?? 0,
   };
 }
 

@@ -16,7 +16,7 @@ export function rolesOf(situation: Situation): { applications: ContainerSpec[]; 
   const mains = signalled(situation).filter(({ kind }) => kind === 'main');
   // Where clients are known to ask another one, its own probe says nothing about them.
   const isAsked = (one: ContainerSpec): boolean =>
-    (one.hasReadinessProbe && !isJob(situation) && !mains.some((one) => servesAny(situation.services, one))) ||
+    (one.hasReadinessProbe && !mains.some((one) => servesAny(situation.services, one))) ||
     one.ports.some(({ hostPort }) => hostPort) ||
     servesAny(situation.services, one);
   const isHelper = (one: ContainerSpec): boolean => !isAsked(one) && one.isNamedAsHelper;
@@ -107,13 +107,13 @@ export function othersServe(situation: Situation): Reasoned {
   const isAsked = (one: ContainerSpec): boolean => asked.length === 0 || asked.includes(one);
   if (signalled(situation).some((one) => mayKeepData(one, isAsked(one), capacity)))
     return unknown('its pods may keep data of their own, and only the application knows who can answer for it');
-  const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
-  if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
-    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'host ports' }));
+  const isLocal = services.some((one) => one.isNodeLocal) && surges(capacity) !== 'yes';
+  const isOfNode = isLocal || capacity.inPlace.some(({ why }) => why === 'host ports');
+  if (kind === 'DaemonSet' && isOfNode) return no('clients of a node may reach only the pod of that node');
   if (others !== undefined && others > 0)
     return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
   const alone = `${fewest === 0 ? 'no other pod was ready' : 'who else serves is not known'}, and nothing replaces this one`;
-  if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
+  if (kind === 'Pod') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
   if (!replicas) return unknown('how many pods it will have is not known');

@@ -209,8 +209,7 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
 }
 
 /** As the eviction API answers for a pod that is ready (SIGNALS.md §1 "Eviction"); of others it may take no account. */
-function rulingOf({ name, counts }: Neighbours['budgets'][number], pod: Pod, isSeveral: boolean) {
-  const { allowed, healthy, desired } = counts;
-  const text = `PodDisruptionBudget ${name} allows ${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
+function rulingOf({ name, allowed }: Neighbours['budgets'][number], pod: Pod, isSeveral: boolean) {
+  const text = `PodDisruptionBudget ${name} allows ${plural(allowed, 'disruption')} now`;
   return isReady(pod) && !isTerminating(pod) ? { refused: isSeveral || allowed < 1, text } : undefined;
 }

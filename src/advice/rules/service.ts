@@ -1,7 +1,7 @@
 /** Rules about what clients of the pod's Services notice, and about who serves while the pod is replaced. */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, startsFirst, stopsAllAtOnce } from '../capacity.ts';
-import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
+import { at, error, note, warning, type Problem } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
@@ -9,9 +9,13 @@ import { signalText } from './stop.ts';
 
 const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(services.map(({ name }) => name))];
 
+/** The next pod waits for the volume of this one, as it must: nothing better is known for it. */
+const mustWait = ({ capacity: { rollout, inPlace } }: Situation): boolean =>
+  rollout?.isRecreate === true && inPlace.some(({ why }) => why === 'volume');
+
 /** Without a hook that takes time, the stop signal comes while clients still know the endpoint. */
 const drainRace = (spec: Situation): Problem[] =>
-  containersThatServe(spec).flatMap((container) => {
+  (mustWait(spec) ? [] : containersThatServe(spec)).flatMap((container) => {
     const { name, hook } = container;
     const services = servicesTo(container, spec);
     const isHeadless = services.every(({ clients }) => clients === 'headless');
@@ -71,7 +75,9 @@ const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== 
 function lastEndpoint(spec: Situation): Problem[] {
   const { replicas, autoscaler } = spec.capacity;
   const isSingle = replicas === 1 && spec.subject.kind !== 'DaemonSet';
-  const found = servicesOfClients(spec).filter((one) => one.otherReady === 0 || (isSingle && isOwn(one)));
+  const found = (mustWait(spec) ? [] : servicesOfClients(spec)).filter(
+    (one) => one.otherReady === 0 || (isSingle && isOwn(one)),
+  );
   const names = namesOf(found);
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
@@ -135,14 +141,14 @@ const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable =
 
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
 function blockedBy(budget: BudgetSpec, { capacity }: Situation): string | undefined {
-  const { name, minAvailable, counts, ruling } = budget;
+  const { name, minAvailable, allowed, ruling } = budget;
   if (ruling) return ruling.refused ? `${ruling.text}: an eviction (kubectl drain) would be refused` : undefined;
   const text = `PodDisruptionBudget ${name}`;
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
   // An autoscaler may add more, and pods of other workloads may be enough for it.
   const replicas = capacity.most ?? capacity.replicas;
-  if (!replicas || !isOwn(budget) || counts.allowed > 0) return undefined;
+  if (!replicas || !isOwn(budget) || allowed > 0) return undefined;
   if ((countOf(minAvailable, replicas, 'up') ?? 0) < replicas) return undefined;
   return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ever be evicted`;
 }
@@ -156,13 +162,7 @@ function hostPorts(spec: Situation): Problem[] {
   return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { path })];
 }
 
-/** Not of the one that waits for the volume of its pod, as it must: nothing better is known for it. */
-const unlessItMust =
-  (rule: Rule): Rule =>
-  (spec) =>
-    spec.capacity.rollout?.isRecreate && spec.capacity.inPlace.some(({ why }) => why === 'volume') ? [] : rule(spec);
-
 export const serviceRules = [
-  ...[unlessItMust(drainRace), companions, unprobed, missingPort],
-  ...[unlessItMust(lastEndpoint), outageByRollout, blockedRollout, budgets, hostPorts],
+  ...[drainRace, companions, unprobed, missingPort],
+  ...[lastEndpoint, outageByRollout, blockedRollout, budgets, hostPorts],
 ];

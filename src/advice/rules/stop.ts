@@ -101,10 +101,11 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
 /** What in front of the application, or the application itself, does with the stop signal, if that is not to end in time. */
 const signals = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
+  // With a grace period of 0 nothing waits for it.
+  if (handling.kind === 'handles' || handling.kind === 'unknown' || spec.graceSeconds === 0) return undefined;
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
-  const kill = `SIGKILL after ${spec.graceSeconds === 0 ? 'any grace period above 0' : `the grace period of ${spec.graceSeconds}s`}`;
+  const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
   const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
   const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container) && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.
@@ -127,7 +128,7 @@ const signals = ofContainer((container, spec) => {
     cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
     depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
   };
-  const finding = spec.graceSeconds === 0 ? note : kind === 'ignores' || kind === 'shell' ? error : warning;
+  const finding = kind === 'ignores' || kind === 'shell' ? error : warning;
   return finding(kind === 'ignores' ? 'no-signal-handling' : 'shell-as-pid-1', messages[kind], details);
 });
 

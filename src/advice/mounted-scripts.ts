@@ -26,12 +26,19 @@ export function mountedScripts(
   const texts = new Map<string, string>();
   for (const { mount, at } of mounts) {
     const { name, items } = asObject(asObject(volumes.get(asText(mount['name'])))['configMap']);
-    // These give files other paths.
-    if ([items, mount['subPath'], mount['subPathExpr']].some(isPresent)) continue;
-    for (const [file, text] of Object.entries(dataNamed(asText(name), namespace, configMaps) ?? {})) {
-      const path = posix.join(at, file);
+    // A subPathExpr depends on the variables of the container.
+    if (isPresent(mount['subPathExpr'])) continue;
+    const only = asText(mount['subPath']);
+    const data = dataNamed(asText(name), namespace, configMaps) ?? {};
+    // Items give files other paths. A key that the ConfigMap lacks is no file.
+    const chosen = asArray(items, 256).map(asObject);
+    const paths = chosen.map(({ key, path }) => [asText(path), data[asText(key)]] as const);
+    for (const [file, text] of isPresent(items) ? paths : Object.entries(data)) {
+      if (text === undefined) continue;
+      const path = only === '' ? posix.join(at, file) : at;
       // A mount below hides what the volume has there.
-      if (!mounts.some((other) => other.at === path)) texts.set(path, text);
+      const isHidden = mounts.some((other) => other.at.length > at.length && other.at === path);
+      if (!isHidden && ['', file].includes(only)) texts.set(path, text);
     }
   }
   return texts;

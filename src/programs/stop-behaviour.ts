@@ -43,8 +43,8 @@ function wordsOf(command: readonly string[], args: readonly string[], image: str
 }
 
 /**
- * How a container ended by its stop signal. `isNormal`: certainly as this program does when it stops; false: something in front
- * of it probably cut it off; absent: it ran until SIGKILL, as it ignores the signal, and `advice` says what would help.
+ * How a container ended by its stop signal. `isNormal`: certainly as this program does when it stops; absent: it ran until
+ * SIGKILL, as it ignores the signal, and `advice` says what would help.
  */
 export function knownEnd({ program = '', image }: { program?: string; image?: string }, signal = 'SIGTERM', code = 0) {
   // Its arguments are not known; a manager of scripts needs one.
@@ -53,7 +53,6 @@ export function knownEnd({ program = '', image }: { program?: string; image?: st
   const codes = rowOf(command)?.variants?.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
   if (handles === 'no' && reachesApp === 'yes' && code === 137) return { because, advice: found.remedy?.text };
   if (program === '' || handles !== 'yes' || codes?.some((one) => one !== code)) return undefined;
-  if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;
   const isKnown = !found.probably && reachesApp === 'yes' && found.chain.at(-1)?.kind === 'program';
   return isKnown && exitCodes.good.includes(code) ? { isNormal: true, because } : undefined;
 }

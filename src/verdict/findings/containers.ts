@@ -135,9 +135,7 @@ export const containerRules: ContainerRules = {
       severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
       message: `${label} exited with code ${exit.code}${lost}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
       clause: `${label} exited ${exit.code}${lost}${early}`,
-      why: is137
-        ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}`
-        : cutText(timeline, container, exit.code),
+      why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
       advice: isOomKilled
         ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
         : `Look at the last log lines of ${name}${controllerOf(timeline.pod)?.kind === 'Job' ? '' : ": a clean shutdown exits with 0, or with 128 plus the signal's number"}.`,
@@ -218,12 +216,6 @@ export const isLostSleep = ({ pod }: Timeline, { name = '', preStop }: Partial<C
 
 const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
-
-/** What in front of the application ended by the stop signal and cut it off; its own script may say otherwise. */
-function cutText({ pod }: Timeline, container: ContainerTimeline, code: number): string | undefined {
-  const end = knownEnd(containerSpec(pod, container.name) ?? {}, stopSignalName(container), code);
-  return end?.isNormal === false ? `probably ${end.because}` : undefined;
-}
 
 function shellText(timeline: Timeline, container: ContainerTimeline): string | undefined {
   if (ignoresItsSignal(timeline, container)) return 'its command ignores SIGTERM (`trap "" TERM`)';

@@ -4,7 +4,6 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
 import { annotate, publishSummary } from '../output/publish.ts';
-import { safeLines } from '../output/safe-text.ts';
 import { createDeadline, unlessInterrupted } from '../run/ending/leaving.ts';
 import type { Ports } from '../run/ports.ts';
 import { withCluster } from '../run/session.ts';
@@ -15,7 +14,6 @@ import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationIn, situationOfLivePod, situationOf, situationsOf, type Situation } from './situation.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
-import { kustomizationHint } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
 
@@ -52,14 +50,13 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports) {
-  const { manifests, broken, kustomizations } = await readManifests(input, ports);
-  for (const file of kustomizations) ports.stderr.write(safeLines(`podexit: ${kustomizationHint(file)}\n`));
+  const { manifests, broken } = await readManifests(input, ports);
   const read = situationsOf(manifests, graceSeconds);
   if (read.length > 0 || broken.length > 0) return { read, errors: broken, context: undefined };
   throw new PodexitError(
     'check.nothing',
     'these files hold nothing that has pods',
-    'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
+    'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods; -k FOLDER builds a kustomization.',
   );
 }
 

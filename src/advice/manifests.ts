@@ -1,5 +1,5 @@
 /** YAML and JSON manifests → objects with the lines of their fields. After a broken document, the rest is still read. */
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, YAMLParseError } from 'yaml';
 import type { Document, Node, Tags } from 'yaml';
@@ -26,8 +26,6 @@ export interface BrokenInput {
 export interface Parsed {
   manifests: Manifest[];
   broken: BrokenInput[];
-  /** Files that say how to build manifests, and hold none. */
-  kustomizations: string[];
 }
 
 export const yamlWritten = { version: '1.1' } as const;
@@ -44,7 +42,7 @@ export const yaml11 = {
     }),
 } as const;
 
-export const nothingParsed = (): Parsed => ({ manifests: [], broken: [], kustomizations: [] });
+export const nothingParsed = (): Parsed => ({ manifests: [], broken: [] });
 
 /** Adds to `parsed` what the text holds. */
 export function parseManifests(text: string, file: string, parsed = nothingParsed()): Parsed {
@@ -65,15 +63,12 @@ export function parseManifests(text: string, file: string, parsed = nothingParse
       const unrendered = isNamed ? templateIn(document, value) : offsetOf(document, ['metadata', 'name']);
       if (unrendered !== undefined) refuse(unrendered, `a template that was not rendered: ${renderFirst}`);
       else parsed.manifests.push(...objects);
-      // Its `kind` is optional.
-    } else if (isObject(value) && /^kustomization(\.ya?ml)?$/i.test(basename(file))) parsed.kustomizations.push(file);
-    else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
+      // The `kind` of a kustomization, which holds no manifests, is optional.
+    } else if (isPresent(value) && !/^kustomization(\.ya?ml)?$/i.test(basename(file)))
+      refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
   }
   return parsed;
 }
-
-export const kustomizationHint = (file: string): string =>
-  `${file} is a kustomization, which is not built; name its folder with -k ${dirname(file)}`;
 
 /** `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant. */
 const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);
@@ -113,12 +108,8 @@ function objectsOf(
   source: Pick<Manifest, 'file' | 'text' | 'lineOf' | 'document'>,
 ): Manifest[] {
   const { kind, items } = value;
-  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
-    return items.flatMap((item, index) => {
-      const object = asObject(item);
-      const typed = { kind: kind === 'List' ? undefined : kind.slice(0, -'List'.length), ...object };
-      return objectsOf(typed, [...at, 'items', index], source);
-    });
+  if (kind === 'List' && Array.isArray(items))
+    return items.flatMap((item, index) => objectsOf(asObject(item), [...at, 'items', index], source));
   return [{ ...source, object: value, at, lineOf: (path) => source.lineOf([...at, ...path]) }];
 }
 

@@ -4,7 +4,7 @@ import type { Format, ReportFile } from '../output/formats.ts';
 import { penOn, plainPen } from '../output/palette.ts';
 import { wrapWords } from '../output/prose.ts';
 import { writeReports } from '../output/report-files.ts';
-import { backticksAround, forMarkdown, forMarkup } from '../output/safe-text.ts';
+import { backticksAround, forMarkdown } from '../output/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 import { worstCode } from '../verdict/policy.ts';
 
@@ -41,9 +41,8 @@ export async function publish<C extends Content>(
   const report = { apiVersion: 'podexit/v1', ...content, run: { ...run, version } } as const;
   const pen = penOn(options, ports);
   const columns = stdout.isTty ? stdout.columns() : 80;
-  const page = async (print: (summary: string, text: string) => string): Promise<string> =>
-    print(content.summary, (await own.text(report, plainPen, 80)).join('\n'));
-  const others = { markdown: () => page(fenced), html: () => page(htmlPage), ...own.others };
+  const markdown = async () => fenced(content.summary, (await own.text(report, plainPen, 80)).join('\n'));
+  const others = { markdown, ...own.others };
   const views = { sentence: () => content.summary, ...own, others };
   stdout.write(await render(options.format, views, report, pen, columns));
   return worstCode([content.verdict.exitCode, await writeReports(views, report, options.reports, ports)]);
@@ -53,14 +52,6 @@ function fenced(summary: string, text: string): string {
   const fence = backticksAround(text, 3);
   return `**${forMarkdown(summary)}**\n\n${fence}\n${text}\n${fence}\n`;
 }
-
-const htmlPage = (summary: string, text: string): string => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>${forMarkup(summary)}</title>
-<pre>${text
-  .split('\n')
-  .map((line) => forMarkup(line))
-  .join('\n')}</pre></html>
-`;
 
 /** A summary, a table and lines below it. The summary is plain text, all else must be Markdown already. */
 export function markdownPage(

@@ -5,7 +5,7 @@ import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type Report, type JudgedExit } from '../verdict/report.ts';
 import adviceOnLoss from './data/advice-on-loss.json' with { type: 'json' };
 import type { Problem } from './problem.ts';
-import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
+import { editedValue, strategicPatch } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation, situationOf } from './situation.ts';
 import type { V1Service } from '@kubernetes/client-node';
@@ -15,7 +15,6 @@ import { statusOf } from '../model/pod.ts';
 import { rowOf, shellsByName } from '../programs/rows.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
-import { minLeadMs } from '../verdict/routing.ts';
 import { boundOf } from '../verdict/words.ts';
 import { isLostSleep } from '../verdict/findings/containers.ts';
 import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
@@ -32,7 +31,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const { timeline, answer } = judged;
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
   const verdict = { ...judged.verdict, findings: advised };
-  const situation = situationOfTrace(trace, timeline);
+  const { object, situation } = situationOfTrace(trace, timeline);
   const early = answer.traffic.judgement === 'safe' ? stoppedFirst(situation, timeline) : undefined;
   const traffic = early === undefined ? answer.traffic : { ...answer.traffic, ...notJudged(early) };
   const isCause = ({ code, container }: Problem): boolean =>
@@ -48,7 +47,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
     const solved = remedies.flatMap(({ solves }) => solves).find(isAbout);
     return { ...finding, advice: finding.advice ?? (solved && adviceFor(solved, remedies)) };
   });
-  const fix = printed(situation, remedies, isCause);
+  const fix = printed(object, situation, remedies, isCause);
   const isSaid = answer.why !== undefined && fix.advice.some((text) => text.includes(answer.why ?? ''));
   return {
     ...judged,
@@ -58,7 +57,12 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
 }
 
 /** Sentences for a person, that about the cause first, and the patch of the rest if the workload has a template to patch. */
-function printed(situation: Situation, remedies: readonly Remedy[], isCause: (one: Problem) => boolean) {
+function printed(
+  object: object,
+  situation: Situation,
+  remedies: readonly Remedy[],
+  isCause: (one: Problem) => boolean,
+) {
   const patches = remedies.filter(({ edits, after, consent }) => edits.length > 0 && !after && !consent);
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
@@ -72,33 +76,23 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   if (!Object.hasOwn(templatePaths, kind) || !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name))
     return { advice: patches.some(isAboutCause) ? [inWords, ...advice] : [...advice, inWords], fix: [] };
   const edits = patches.flatMap((one) => one.edits);
-  const patch = patchOf(situation, edits);
+  const patch = asObject(strategicPatch(object, editedValue(object, edits)));
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
   const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;
   return { advice, fix: [{ reason, target: { kind, name }, patch, command }] };
 }
 
-/** Of an object that has only the names of its containers, by their index, and their hooks, of which the patch removes the old kind. */
-function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
-  const names = (list: string): object =>
-    Object.fromEntries<object>(
-      containers.flatMap(({ name, path, hook }) => {
-        const lifecycle = hook && { preStop: { [hook.kind]: {} } };
-        return path.at(-2) === list ? [[String(path.at(-1)), { name, lifecycle }]] : [];
-      }),
-    );
-  const podSpec = { containers: names('containers'), initContainers: names('initContainers') };
-  const object = podPath.reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec);
-  return asObject(strategicPatch(object, editedValue(object, edits)));
-}
-
-function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
+/** The object as far as a trace shows it, and what it says. */
+function situationOfTrace(trace: Trace, timeline: Timeline): { object: object; situation: Situation } {
   const { pod, workload, grace } = timeline;
   const { kind, name, replicas } = workload ?? { kind: 'Pod', name: pod.metadata.name };
   const metadata = { name, namespace: pod.metadata.namespace };
   const path = templatePaths[kind] ?? [];
-  const { spec } = asObject([...path, 'spec'].reduceRight<object>((inner, key) => ({ [key]: inner }), pod.spec));
+  // A patch names its fields in this order.
+  const { terminationGracePeriodSeconds, ...others } = pod.spec;
+  const podSpec = { ...others, terminationGracePeriodSeconds };
+  const { spec } = asObject([...path, 'spec'].reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec));
   const object = {
     kind,
     metadata,
@@ -107,14 +101,14 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
     status: { desiredNumberScheduled: replicas },
   };
   const around = { ...neighboursIn([]), mayHaveOtherServices: false };
-  const situation = situationOf(object, around, grace.effectiveSeconds, path);
-  const { capacity } = situation;
+  const read = situationOf(object, around, grace.effectiveSeconds, path);
+  const { capacity } = read;
   const ready = timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
-  return {
-    ...situation,
+  const situation = {
+    ...read,
     subject: { kind, ...metadata },
     isCustom: false,
-    containers: situation.containers.flatMap((container) => {
+    containers: read.containers.flatMap((container) => {
       const exit = timeline.containers.find((one) => one.name === container.name);
       const lost = exit && isLostSleep(timeline, exit) ? { minSeconds: undefined, fails: 'failed at once' } : {};
       const hook = container.hook && { ...container.hook, ...lost };
@@ -128,6 +122,7 @@ function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
       hookSeconds: lossOf(timeline)?.preStopSeconds,
     },
   };
+  return { object, situation };
 }
 
 /** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
@@ -142,16 +137,12 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
   return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
 }
 
-/** Clients knew the endpoint, and a container that their requests may need was stopped before that which serves them. */
-function stoppedFirst(situation: Situation, { containers, endpoints }: Timeline): string | undefined {
+/** A container that clients' requests may need ended before that which serves them got its signal. */
+function stoppedFirst(situation: Situation, { containers }: Timeline): string | undefined {
   const serving = containersThatServe(situation);
   const exitOf = (name?: string) => containers.find((one) => one.name === name);
   const until = exitOf(serving[0]?.name)?.stopSignal?.earliest ?? -Infinity;
-  const removed = Math.max(...endpoints.map(({ unroutedAt }) => unroutedAt?.latest ?? -Infinity));
-  const early = companionsOf(situation, serving).find(({ name }) => {
-    const { stopSignal, exit } = exitOf(name) ?? {};
-    return stopSignal && stopSignal.earliest < removed + minLeadMs && exit && exit.at.latest < until;
-  });
+  const early = companionsOf(situation, serving).find(({ name }) => (exitOf(name)?.exit?.at.latest ?? until) < until);
   return (
     early && `${early.name} stopped while ${serving[0]?.name} still served, and requests that need it, if any, fail`
   );
@@ -179,8 +170,7 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
       return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
     }
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(trace, timeline, finding)];
-    // Without advice, the spec's grace period itself was too short.
-    return isUnfixable && tightGraceCodes.test(code) && advice === undefined ? [] : [{ ...problem, advice }];
+    return isUnfixable && tightGraceCodes.test(code) ? [] : [{ ...problem, advice }];
   });
 }
 
@@ -190,8 +180,7 @@ function signalProblem(trace: Trace, timeline: Timeline, { container: name, ...a
   const problem = { ...about, container: name, path: [] };
   if (!container) return problem;
   const reaction = reactionOf(timeline, container);
-  const orTrap = reaction.spec.handlesTerm ? '' : ', or a trap in the script,';
-  const starting = `${stopSignalName(container) ?? 'The stop signal'} came within ${startingSeconds}s of the start of ${name}, perhaps while its start script was PID 1: an init such as tini as PID 1${orTrap} ends it then.`;
+  const starting = `${stopSignalName(container) ?? 'The stop signal'} came within ${startingSeconds}s of the start of ${name}, perhaps while its start script was PID 1: an init such as tini as PID 1 ends it then.`;
   if (wasStarting(trace, timeline, container)) return { ...problem, code: 'no-signal-handling', advice: starting };
   return reaction.isUnhandled ? { ...problem, code: 'no-signal-handling' } : problem;
 }
@@ -217,27 +206,15 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
   const container = timeline.containers.find((one) => one.name === name);
   const isKill = /^(sidecar-killed|killed-at-grace|no-signal-handling)$/.test(code);
-  if (!container || !(isKill || tightGraceCodes.test(code))) return undefined;
-  const { kind, preStop, graceUsed, drain } = container;
+  if (!container || !isKill) return undefined;
   const handling = reactionOf(timeline, container);
   const { spec, isOpen, isUnhandled } = handling;
   // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
-  if (isKill && isUnhandled && !(lowered && spec.handlesTerm && isOpen)) return handlingAdvice(handling);
-  const hookMs = preStop?.length?.min ?? 0;
-  const planned = preStop?.sleepSeconds ?? spec.lifecycle?.preStop?.exec?.seconds ?? 0;
-  const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
-  // What would have been enough; of a kill it is not known.
-  const neededMs: Partial<Record<string, number>> = {
-    'prestop-cut-off': planned * 1000,
-    'prestop-heavy': hookMs * 2,
-    'grace-nearly-spent': usedMs / 0.75,
-  };
-  if (!lowered || (neededMs[code] ?? 0) >= lowered.spec * 1000) return undefined;
-  // A sidecar also waits for the main containers, so any of them may be the slow one.
-  const exiting = kind === 'sidecar' && !isKill ? 'the containers' : container.name;
-  const isByHook = code.startsWith('prestop-') || (!isKill && hookMs * 2 >= usedMs);
-  const faster = isByHook ? 'shorten the hook' : `make ${exiting} exit sooner`;
-  return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
+  if (isUnhandled && !(lowered && spec.handlesTerm && isOpen)) return handlingAdvice(handling);
+  return (
+    lowered &&
+    `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or make ${container.name} exit sooner.`
+  );
 }
 
 const lossAdvice: Partial<Record<Loss['cause'], string>> = adviceOnLoss;

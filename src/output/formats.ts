@@ -25,7 +25,7 @@ const rows = {
   name: { of: ['trace'] },
   wide: { of: ['trace'] },
   markdown: { extensions: ['.md'] },
-  html: { of: ['trace', 'recommend'], extensions: ['.html'] },
+  html: { of: ['trace'], extensions: ['.html'] },
   svg: { of: ['trace'], extensions: ['.svg'] },
   junit: { of: ['trace', 'check'], extensions: ['.junit.xml', '.xml'] },
   // Last: `.sarif.json` is not `.json`.

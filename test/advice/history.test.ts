@@ -137,7 +137,7 @@ describe('recommend', () => {
     expect(stderr).toMatch(/StatefulSet\/web: 9 exits; a recommendation needs 10/);
   });
 
-  it('draws a histogram in the terminal, and prints the same card in Markdown and in HTML', async () => {
+  it('draws a histogram in the terminal, and prints the same card in Markdown', async () => {
     const file = rollout(hundred);
     const { stdout } = await runMain(['recommend', file]);
     expect(stdout).toMatch(/0–1s {2}█+ 9\n/);
@@ -146,9 +146,6 @@ describe('recommend', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/30 → 15 is safe for 100 of 100 exits/);
     expect((await runMain(['recommend', file, '-o', 'markdown'])).stdout).toMatch(
       /^\*\*StatefulSet\/web: .*\*\*\n\n```\nStatefulSet\/web {2}100 exits[\s\S]*0–1s {2}█+ 9\n[\s\S]*```\n$/,
-    );
-    expect((await runMain(['recommend', file, '-o', 'html'])).stdout).toMatch(
-      /^<!doctype html>[\s\S]*<pre>StatefulSet\/web {2}100 exits[\s\S]*0–1s {2}█+ 9\n[\s\S]*<\/pre>/,
     );
   });
 });

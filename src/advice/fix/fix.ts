@@ -221,17 +221,12 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
   return { patches: isComponent ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n'), sentences };
 }
 
-/** The advice of a report that its patch does not contain, as a live `fix` prints it. */
+/** The advice of a report, also what its patch contains. */
 function sentencesIn(report: JsonObject): string[] {
-  const patched = asArray(report['fix']).map((fix) => asText(asObject(fix)['reason']).toLowerCase());
-  const what = patched.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
   const workload = ownerNameOf(asObject(report['pod'])).replace(/^[^/]+/, (kind) => kind.toLowerCase());
-  const isLeft = ({ severity, advice }: JsonObject): boolean => {
-    const clause = asText(advice).toLowerCase().replace(/\.$/, '');
-    return severity !== 'info' && clause !== '' && !patched.some((reason) => reason.includes(clause));
-  };
-  const left = asArray(asObject(report['verdict'])['findings']).map(asObject).filter(isLeft);
-  return [...new Map(left.map((finding) => [finding['advice'], finding])).values()].map(
-    ({ code, message, advice }) => `${what}: ${workload}: ${asText(message)}. ${asText(advice)} (${asText(code)})`,
+  const findings = asArray(asObject(report['verdict'])['findings']).map(asObject);
+  const advised = findings.filter(({ severity, advice }) => severity !== 'info' && asText(advice) !== '');
+  return [...new Map(advised.map((finding) => [finding['advice'], finding])).values()].map(
+    ({ code, message, advice }) => `${workload}: ${asText(message)}. ${asText(advice)} (${asText(code)})`,
   );
 }

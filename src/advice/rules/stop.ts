@@ -132,21 +132,11 @@ const signals = ofContainer((container, spec) => {
   return finding(kind === 'ignores' ? 'no-signal-handling' : 'shell-as-pid-1', messages[kind], details);
 });
 
-/** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
-const mismatched = ofContainer((container, spec) => {
-  const { declaredStopSignal: declared } = container;
-  const signal = declared === 'SIGKILL' ? 'KILL' : stopSignalOf(container);
-  const isInImage = (container.stopSignal ?? declared) === undefined;
-  const place = at(container, ...(isInImage ? ['command'] : ['lifecycle', 'stopSignal']));
-  const code = 'stop-signal-mismatch';
-  if (signal === 'KILL') {
-    const advice = 'Choose a signal that it handles, such as SIGTERM.';
-    return error(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, { ...place, advice });
-  }
-  const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
-  if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
-  const message = `${container.name} is stopped with SIG${signal}, and its command is known to handle SIGTERM only`;
-  return warning(code, message, { ...place, advice: `Handle SIG${signal} as well, or set STOPSIGNAL SIGTERM.` });
+const unhandled = ofContainer((container) => {
+  if (container.declaredStopSignal !== 'SIGKILL' && stopSignalOf(container) !== 'KILL') return undefined;
+  const advice = 'Choose a signal that it handles, such as SIGTERM.';
+  const message = `${container.name} is stopped with SIGKILL: it cannot finish anything`;
+  return error('stop-signal-mismatch', message, { ...at(container, 'lifecycle', 'stopSignal'), advice });
 });
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
@@ -159,5 +149,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, droppedStopSignals],
+  ...[signals, unhandled, droppedStopSignals],
 ];

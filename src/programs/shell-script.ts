@@ -201,10 +201,11 @@ export function shellArguments(words: readonly Word[]) {
   const isLine = letters.includes('c');
   const file = isLine || letters.includes('s') ? undefined : first;
   return {
-    /** As `handsOver` of a shell calls it; `input`: without a script, it reads its commands from its input. */
-    forms: [isLine ? [] : file ? 'file' : 'input', letters.includes('i') ? 'interactive' : []].flat(),
+    /** As `handsOver` of a shell calls it. */
+    forms: [file ? 'file' : [], letters.includes('i') ? 'interactive' : []].flat(),
     stopsOnError: letters.includes('e'),
     line: isLine ? first : undefined,
+    /** Without a line and a file, it reads its commands from its input. */
     file,
     args: isLine ? rest.slice(1) : rest,
   };

@@ -10,7 +10,6 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   kind: 'became' | 'foreground' | 'wait' | 'over';
   /** The command that it became or waits for in the foreground. */
   words: readonly Word[];
-  /** Also `job loop`: it asks with `kill -0` whether the job still runs. */
   forms: ReadonlySet<string>;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
   traps: ReadonlyMap<string, string>;
@@ -40,16 +39,15 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
-  let [isOpen, stopsOnError, asksForJob, readsOthers, joined] = [false, false, false, false, 0];
+  let [isOpen, stopsOnError, readsOthers, joined] = [false, false, false, 0];
   const last = script.commands.at(-1);
   for (const [index, command] of script.commands.entries()) {
     const { words, forms, isJob, isFollowed } = command;
     if (!forms.has('&&')) joined = index;
     const [name, line] = [nameOf(command), lineOf(command)];
-    asksForJob ||= name === 'kill' && forms.has('while condition');
     // `trap "kill $!"` before the job, which it does not know yet.
-    const isTooEarly = jobs.length === 0 && (asksForJob || (name === 'trap' && words[1]?.isDynamic === true));
-    if (isTooEarly || (asksForJob && forms.has('!')) || notUnderstood?.test(line)) return [];
+    const isTooEarly = jobs.length === 0 && name === 'trap' && words[1]?.isDynamic === true;
+    if (isTooEarly || notUnderstood?.test(line)) return [];
     const isBelow = forms.has('subshell') && !(last?.forms.has('subshell') && handsOver(shell, last.forms));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
     readsOthers ||= (!isInChild || shell.isLastOfPipeline === true) && /^(\.|source|eval)$/.test(name);
@@ -69,7 +67,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
     const ends = (one: Place): boolean => one.forms.has('while condition') || isOneThat('ends', one.words);
     const held = (kind === 'wait' ? jobs.at(-1)?.words : awaited) ?? [];
-    const isIdle = command === last && (sleepOf(held) ?? -1) >= (isEndless(command) ? 0 : Infinity);
+    const isIdle = command === last && (sleepOf(held) ?? -1) >= (isInLoop(command) ? 0 : Infinity);
     // The application is what comes before the end of `app && curl URL` and of `app && tail -f LOG`.
     const from = isIdle || (command === last && isOneThat('ends', held)) ? index : joined;
     const left = [...ahead.filter((one) => !ends(one)), ...jobs].filter((one) => sleepOf(one.words) === undefined);
@@ -77,8 +75,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     // Nobody traps a signal to wait for something short.
     const runsOn = isKept || (kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isOneThat('serves', held);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || kind === 'became' || one.index >= from || ends(one)));
-    const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const place = { kind, words: awaited, forms: around, isFollowed, isKept, traps, index, runsOn, stopsOnError };
+    const place = { kind, words: awaited, forms, isFollowed, isKept, traps, index, runsOn, stopsOnError };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
     if (kind === 'became' && !forms.has('?')) break;
@@ -90,14 +87,12 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
 type Formed = Pick<Standing, 'forms'>;
 const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
-const isEndless = ({ forms }: Formed): boolean => isInLoop({ forms }) && !forms.has('job loop');
 const isBeside = (one: Formed, other: Formed): boolean => [isInBranch, isInLoop].some((is) => is(one) && is(other));
 
 /** The shell does not stand there: it runs beside what was found before, or after it, or takes a moment. */
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
   const isBrief = kind === 'wait' || (!isInLoop({ forms }) && (sleepOf(words) ?? Infinity) < Infinity);
-  const isBehindLoop = places.some((one) => one.forms.has('job loop')) && !forms.has('while');
-  return kind !== 'became' && (forms.has('||') || isBehindLoop || (isBrief && places.some((one) => kind === one.kind)));
+  return kind !== 'became' && (forms.has('||') || (isBrief && places.some((one) => kind === one.kind)));
 }
 
 /** Undefined: it takes a moment. */
@@ -136,17 +131,16 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const becomes = !isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
-  if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
-  if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
+  if (kind === 'over') return { ...says(shell, signal, data.over), codes: [] };
   const isAlone = jobs.length <= Number(kind === 'wait' && !jobs.some(isInLoop));
   const rest = !isAlone ? data.isBeside : isFollowed ? data.isFollowed : undefined;
-  const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
+  const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isInLoop(standing) ? data.isLoop : rest;
   const remedy = how && { kind: 'trap' as const, text: how.text.replaceAll('NAME', signal) };
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
   const does = (jobs.length > 0 || isKept) && sleepOf(words) !== undefined ? 'drops' : 'execs';
-  if ((kind === 'became' || becomes) && !forms.has('input')) return { does, makesIgnored, remedy };
+  if (kind === 'became' || becomes) return { does, makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
-  const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
+  const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isInLoop(standing);
   if (isPassed && (trap !== undefined || isIgnored)) return { does: 'forwards', codes: [], makesIgnored };
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
@@ -176,18 +170,18 @@ function says({ name }: Shell, signal: string, { does, text, advice, ...rest }: 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): Reaction {
   const { kind, words, jobs, isKept } = standing;
-  const { signal, isPid1, graceSeconds } = context;
+  const { signal, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
   // A test of a loop or a `break` may ask for what the trap sets: a variable or a file.
   const asks = (one: ShellCommand): boolean =>
     new RegExp(one.forms.has('while condition') ? data.mayChange : data.leavesLoop).test(nameOf(one));
-  const late = isEndless(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
+  const late = isInLoop(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
   const isLong = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (isLong && (isKept || (sleep ?? Infinity) === Infinity)) return says(shell, signal, stuck);
-  const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
+  const run = runOf(trap, standing, shell);
   const { signals = true, waits, exits, sleeps } = run ?? {};
-  const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
+  const goesOn = !run || (waits && !signals) || (!exits && isInLoop(standing));
   if (isLong && (signals || !goesOn || late === data.isStep)) return says(shell, signal, data.oversleeps);
   if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
@@ -196,8 +190,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   return { ...says(shell, signal, data.leaves), isSent: signals };
 }
 
-/** What a trap and what follows it do; undefined: not known. `endsItself`: without a trap, the signal ends the shell. */
-function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix }: Shell, endsItself: boolean) {
+/** What a trap and what follows it do; undefined: not known. */
+function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix }: Shell) {
   const { kind, jobs, traps, index, stopsOnError, script, forms } = standing;
   const rest = script.commands.slice(index + 1);
   const [own, last] = [action, traps.get('EXIT') ?? ''].map((text) => {
@@ -206,7 +200,7 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   });
   if (!own || !last) return undefined;
   const exits = own.some((one) => /^(exit|exec)$/.test(nameOf(one)));
-  const loops = isEndless(standing);
+  const loops = isInLoop(standing);
   const stops = exits || loops || (kind === 'wait' && stopsOnError && !rest[0]?.forms.has('||'));
   const atExit = loops && !exits ? [] : last;
   const parts = [own, stops ? [] : rest.filter(({ isJob }) => !isJob), atExit];
@@ -218,10 +212,7 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
     const means = data.kills.find(({ when }) => new RegExp(when).test(line))?.means ?? 'nothing';
     return kills.find((one) => one.means === means)?.as ?? means;
   });
-  const reset = own.find((one) => nameOf(one) === 'trap')?.words[1]?.text;
-  // `kill 0` signals the shell too: it runs its trap again until its stack is full.
-  const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
-  if (isItself || sent.includes('SIGKILL')) return { signals: isItself, exits: isItself || exits || !loops };
+  if (sent.includes('SIGKILL')) return { signals: false, exits: exits || !loops };
   const killed = variablesIn(lines.map((line) => /^kill(?: -(?:[sn] )?\S+)?( .*)/.exec(line)?.[1] ?? '').join());
   const here = textsOf(script.commands[index]?.words ?? []).join(' ');
   const pauses = [here, ...lines.filter((line) => /^wait\b/.test(line))].map(variablesIn);
@@ -232,7 +223,7 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   const isSubshell = jobs.slice(-1).some((job) => job.isFollowed || new RegExp(data.compound).test(lineOf(job, forms)));
   const isOpen = isOther || sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  const waits = (forms.has('job loop') && !exits) || pauses.length > 1;
+  const waits = pauses.length > 1;
   const isAnew = loops && forms.has('while') && !exits && !stopsOnError && jobs.every(isInLoop);
   const signals = !isAnew && sent.some((one) => one !== 'nothing');
   const sleeps = lines.some((line) => /^sleep\b/.test(line));

@@ -128,7 +128,8 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const { line, file, ...start } = shellArguments(words.slice(1));
   const text = file ? context.scripts?.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
-  const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
+  const isShown = text !== undefined && !(line?.isDynamic && text.startsWith('$'));
+  const read = isShown ? readScript(text) : undefined;
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
   const called = shells.length > 1 ? { name } : {};

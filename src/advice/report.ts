@@ -170,7 +170,8 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
       return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
     }
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(trace, timeline, finding)];
-    return isUnfixable && tightGraceCodes.test(code) ? [] : [{ ...problem, advice }];
+    // Without advice, the spec's grace period itself was too short.
+    return isUnfixable && tightGraceCodes.test(code) && advice === undefined ? [] : [{ ...problem, advice }];
   });
 }
 
@@ -206,14 +207,14 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
   const container = timeline.containers.find((one) => one.name === name);
   const isKill = /^(sidecar-killed|killed-at-grace|no-signal-handling)$/.test(code);
-  if (!container || !isKill) return undefined;
+  if (!container || !(isKill || tightGraceCodes.test(code))) return undefined;
   const handling = reactionOf(timeline, container);
   const { spec, isOpen, isUnhandled } = handling;
   // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
-  if (isUnhandled && !(lowered && spec.handlesTerm && isOpen)) return handlingAdvice(handling);
+  if (isKill && isUnhandled && !(lowered && spec.handlesTerm && isOpen)) return handlingAdvice(handling);
+  const faster = code.startsWith('prestop-') ? 'shorten the hook' : `make ${container.name} exit sooner`;
   return (
-    lowered &&
-    `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or make ${container.name} exit sooner.`
+    lowered && `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`
   );
 }
 

@@ -18,12 +18,17 @@ export interface ManifestInput {
   kustomization?: string;
 }
 
+/** No manifest is larger: a file of another kind was named by mistake. */
+const maxManifestBytes = 64 * 1024 * 1024;
+
 export async function readManifests(input: ManifestInput, { env }: Pick<Ports, 'env'>): Promise<Parsed> {
   const { names, isRecursive = false, kustomization } = input;
   const parsed = nothingParsed();
   const parse = async (name: string, read: () => Promise<Uint8Array>): Promise<void> => {
     try {
-      parseManifests(decodedText(await read()), name, parsed);
+      const bytes = await read();
+      if (bytes.length > maxManifestBytes) throw new PodexitError('manifest.size', 'is larger than 64 MB', '');
+      parseManifests(decodedText(bytes), name, parsed);
     } catch (error) {
       parsed.broken.push({ file: name, line: 1, message: unreadable(error) });
     }

@@ -1,5 +1,5 @@
 /** Files as people and attackers have them: encodings of Windows, deep nesting, large files, links in a folder. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -66,10 +66,12 @@ it.each([
   expect(errors).toEqual([expect.stringMatching(/nested too deeply/)]);
 });
 
-it('a file of 50 MB is read', async () => {
+it('a file of 50 MB is read, and a file of more than 64 MB is refused', async () => {
   const line = `kind: ConfigMap\nmetadata: {name: c} # ${'y'.repeat(1_000_000)}\n---\n`;
   const path = written('large.yaml', `${line.repeat(50)}${pod}`);
   expect((await checked(path)).judged).toEqual(['web']);
+  truncateSync(path, 65 * 2 ** 20);
+  expect((await checked(path)).errors).toEqual(['is larger than 64 MB']);
 });
 
 it('a link to its own folder, a folder named like a file and thousands of files are no problem', async () => {

@@ -10,14 +10,14 @@ const waiting = [
   'test/kube/{client,exec-plugin,http2,secrets,watch}.test.ts',
   'test/packaging/{build,executable,kubectl}.test.ts',
   'test/output/live-pty.test.ts',
+  // Checks times to 100 ms, and allows for stalls of its own process.
+  'test/probe/**/*.test.ts',
+  'test/programs/stop-behaviour.test.ts',
   'test/rollout/{held-up,ndjson,progress}.test.ts',
   'test/run/{lost-answers,overtaken}.test.ts',
   'test/try/try.test.ts',
   'test/watch/{for-programs,many-exits,stories,unattended}.test.ts',
 ];
-
-/** They check times to 100 ms. They allow for stalls of their own process; one retry for stalls that they cannot see. */
-const timed = ['test/probe/**/*.test.ts', 'test/cli/many-pods.test.ts', 'test/programs/stop-behaviour.test.ts'];
 
 /** They take longest, which the size of their files does not show: begun last, each would run alone at the end. */
 const slow = [
@@ -51,13 +51,13 @@ export default defineConfig({
     testTimeout: 250_000,
     hookTimeout: 250_000,
     maxConcurrency: 8,
-    // The three projects import mostly the same files: each is transformed once.
+    // Both projects import mostly the same files: each is transformed once.
     sequence: { sequencer: SlowFirst },
     experimental: { fsModuleCache: true },
     globalSetup: 'test/helpers/temporary-folder.ts',
     // Tests with many cases make much short-lived garbage: with V8's default size, collecting it takes a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
-    // For two cores, which is what a small CI machine has. One group after the other: timing tests need a quiet machine.
+    // For two cores, which is what a small CI machine has. One group after the other.
     projects: [
       {
         extends: true,
@@ -65,7 +65,7 @@ export default defineConfig({
           ...plain,
           name: 'computing',
           include: ['test/**/*.test.ts'],
-          exclude: [...waiting, ...timed],
+          exclude: waiting,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
@@ -76,15 +76,10 @@ export default defineConfig({
           ...plain,
           name: 'waiting',
           include: waiting,
-          exclude: timed,
           retry: 1,
-          maxWorkers: 6,
+          maxWorkers: 7,
           sequence: { groupOrder: 2 },
         },
-      },
-      {
-        extends: true,
-        test: { ...shared, name: 'timed', include: timed, retry: 1, maxWorkers: 4, sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -15,7 +15,7 @@ import type { FailOn } from './problem.ts';
 import { situationIn, situationOfLivePod, situationOf, situationsOf, type Situation } from './situation.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
 import { publish, type OutputOptions } from './output.ts';
-import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
+import { readNamespace, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
 
 export type CheckSource =
   { kind: 'files'; input: ManifestInput } | { kind: 'target'; target: Target; pick?: Pick } | { kind: 'all' };
@@ -82,8 +82,7 @@ async function targetSpec(
   const session = { cluster, deadline: createDeadline(ports.clock, null), ports };
   const { name } = target.kind === 'pod' ? target : await resolveTarget(session, { target, pick, left });
   const pod = await readPodToDelete(cluster, name);
-  const [neighbours, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
-  const spec = situationOfLivePod(pod, neighbours, { node, graceSeconds });
+  const spec = situationOfLivePod(pod, await readNamespace(cluster), graceSeconds);
   if (!inspect || spec.isFinished) return spec;
   ports.stderr.write(
     `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,

@@ -3,7 +3,7 @@ import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject, listObjects } from '../kube/get.ts';
-import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
+import { narrowSlice } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
 import { readWorkload } from '../run/choosing/read-group.ts';
@@ -78,13 +78,6 @@ async function listKinds(
     else unread.push({ resource, status: found.status, what });
   }
   return { objects, unread };
-}
-
-/** Undefined if the node may not be read: the check then only says less. */
-export async function readNode(cluster: Cluster, name: string | undefined): Promise<Node | undefined> {
-  if (name === undefined) return undefined;
-  const answer = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
-  return answer.status === 200 ? narrowNode(answer.body) : undefined;
 }
 
 /** An object of a cluster as a manifest: without the fields that the cluster fills in. */

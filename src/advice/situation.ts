@@ -10,7 +10,7 @@ import { childOf, partsOf } from './fix/edit.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
 import { neighboursIn, neighboursOf, readyByService, type Neighbours, serviceOf } from './neighbours.ts';
-import { narrowPod, type Node, type Pod } from '../model/kube.ts';
+import { narrowPod, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 
@@ -19,8 +19,6 @@ type ServiceSpec = Neighbours['services'][number];
 export interface Situation extends ReturnType<typeof situationOf> {
   readonly isFinished?: boolean;
   readonly notRunningNow?: boolean;
-  /** The node's Ready condition if it is not True; only for a live pod. */
-  readonly nodeNotReady?: { readonly node: string; readonly status: string };
   readonly measured?: {
     /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
     readonly otherReady?: number;
@@ -164,19 +162,14 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
   }));
 }
 
-/** Its spec, and what its status, endpoints, budgets and node show. */
-export function situationOfLivePod(
-  pod: V1Pod,
-  neighbours: Neighbours,
-  { node, graceSeconds }: { node?: Node; graceSeconds?: number },
-): Situation {
+/** Its spec, and what its status, endpoints and budgets show. */
+export function situationOfLivePod(pod: V1Pod, neighbours: Neighbours, graceSeconds?: number): Situation {
   const narrowed = narrowPod(pod);
   const mayRestart = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   // A waiting container may still start, and so may one that has no status yet, or a policy of its own.
   const isOver = ({ name, restartPolicy }: ContainerSpec): boolean =>
     !mayRestart && restartPolicy === undefined && statusOf(narrowed, name)?.state.terminated !== undefined;
   const spec = situationOf(pod, neighbours, graceSeconds);
-  const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
   return {
     ...spec,
     containers: spec.containers.map((one) => ({ ...one, isOver: isOver(one) })),
@@ -184,16 +177,12 @@ export function situationOfLivePod(
     budgets: spec.budgets.map((budget) => ({ ...budget, ruling: rulingOf(budget, narrowed, spec.budgets.length > 1) })),
     isFinished: isFinished(narrowed),
     notRunningNow: !isFinished(narrowed) && !hasRunning(narrowed),
-    nodeNotReady:
-      node && ready && ready.status !== 'True'
-        ? { node: node.metadata.name, status: ready.status || 'Unknown' }
-        : undefined,
   };
 }
 
 export const situationIn = (object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number): Situation =>
   object.kind === 'Pod'
-    ? situationOfLivePod(object, neighbours, { graceSeconds })
+    ? situationOfLivePod(object, neighbours, graceSeconds)
     : situationOf(object, neighbours, graceSeconds);
 
 /** Services with the pod among their ready endpoints, also without a selector; those that select it if slices may not be read. */

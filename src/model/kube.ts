@@ -209,7 +209,7 @@ export const narrowSlice = shape({
 
 export type Node = ReturnType<typeof narrowNode>;
 
-export const narrowNode = shape({
+const narrowNode = shape({
   kind: constant('Node'),
   metadata: narrowMetadata,
   spec: shape({

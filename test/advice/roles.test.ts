@@ -26,7 +26,7 @@ it('says of a pod without another ready one that nothing replaces it, whatever i
     endpoints,
   });
   const around = { ...neighboursIn([service]), slices: [slice], mayHaveOtherServices: false };
-  expect(othersServe(situationOfLivePod(pod, around, {}))).toEqual({
+  expect(othersServe(situationOfLivePod(pod, around))).toEqual({
     answer: 'no',
     because: 'no other pod was ready, and nothing replaces this one',
   });

@@ -1,4 +1,4 @@
-/** Rules about sidecars, limits, finalizers, node and owner. */
+/** Rules about sidecars, limits, finalizers and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import { limitText } from '../sizes.ts';
 import { at, note, warning, type Problem } from '../problem.ts';
@@ -34,13 +34,7 @@ function finalizers(spec: Situation): Problem[] {
   return [warning('finalizer-held', message, { advice, path: ['metadata', 'finalizers'] })];
 }
 
-function node({ nodeNotReady }: Situation): Problem[] {
-  if (!nodeNotReady) return [];
-  const message = `node ${nodeNotReady.node} is not ready (${nodeNotReady.status}), so its kubelet may not stop the containers`;
-  return [warning('node-silent', message, { advice: 'Look at the node first.', path: [] })];
-}
-
 const unmanaged = ({ isUnmanaged }: Situation): Problem[] =>
   isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 
-export const surroundingRules = [classicSidecars, limitedGrace, finalizers, node, unmanaged];
+export const surroundingRules = [classicSidecars, limitedGrace, finalizers, unmanaged];

@@ -1,4 +1,5 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
+import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
 import { reasonsIn, startsFirst, surges } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
@@ -6,7 +7,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText, defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { handlingOf } from './rules/stop.ts';
+import { handlingOf, stopSignalOf } from './rules/stop.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -147,7 +148,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
 /** Nobody writes a grace period of 0 by accident, and with it no hook runs. */
 function noGrace(plan: Plan): Remedy[] {
   const hooks = of(plan, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
-  const text = `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, which Kubernetes calls unsafe for a StatefulSet, and else remove ${graceField}, which is 30s by default`;
+  const unsafe =
+    plan.situation.subject.kind === 'StatefulSet' ? ', which Kubernetes calls unsafe for a StatefulSet' : '';
+  const text = `a grace period of 0 is a decision: keep it if its containers may be cut off at any time${unsafe}, and else remove ${graceField}, which is 30s by default`;
   const none = 'with a grace period of 0 no preStop hook runs';
   return [...inWords(graceIn(plan), text), ...inWords(hooks, none)];
 }
@@ -210,7 +213,8 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const wait = hook?.stopsServer ? ', and wait until the server is gone' : '';
+  const { drains } = stopBehaviour(container.command, stopSignalOf(container), Infinity);
+  const wait = hook?.stopsServer && drains !== 'yes' ? ', and wait until the server is gone' : '';
   const shell = hook?.line === undefined ? ', if its image has a shell' : '';
   const line = hook?.kind === 'exec' ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
@@ -287,9 +291,11 @@ function second(plan: Plan): Remedy[] {
     return said('its clients have only the pod of this node; let them reach those of other nodes');
   const person = `only a second replica would help, and that needs a person: ${reasonsIn(capacity.single)}`;
   if (capacity.single.length > 0) return said(person);
+  if (isDeployment && capacity.autoscaler !== undefined)
+    return said(`let ${capacity.autoscaler} keep at least 2 replicas, if the application can share its work`);
   const share =
     'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
-  if (!isDeployment || capacity.autoscaler !== undefined || measured || capacity.replicas !== 1) return said(share);
+  if (!isDeployment || measured || capacity.replicas !== 1) return said(share);
   return [
     {
       solves: alone,

@@ -107,20 +107,20 @@ const timeOf = (work: () => unknown): number => {
   return (user + system) / 1000;
 };
 
-it('answers any command line within the time of two sorts, some 5 ms, at the best of up to ten runs each', () => {
+it('answers any command line within the time of four sorts, some 10 ms, at the best of up to ten runs each', () => {
   // A program that has run for a while is faster.
   for (const command of hostile) for (let run = 0; run < 10; run += 1) of({ command });
   for (const command of hostile) {
     // In turns: a busy machine slows both, and the best of each is the least disturbed.
     let [own, other] = [Infinity, Infinity];
-    for (let run = 0; run < 10 && !(own < other * 2); run += 1) {
+    for (let run = 0; run < 10 && !(own < other * 4); run += 1) {
       own = Math.min(
         own,
         timeOf(() => of({ command })),
       );
       other = Math.min(other, timeOf(reference));
     }
-    expect(own / other, command.slice(0, 3).join(' ').slice(0, 60)).toBeLessThan(2);
+    expect(own / other, command.slice(0, 3).join(' ').slice(0, 60)).toBeLessThan(4);
   }
 });
 

@@ -7,13 +7,14 @@ import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {
-  if (isJob(spec)) return [];
-  const form =
-    'is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it';
+  const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
+  const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
+  // The work ends it by the endpoint that the Cloud SQL proxy and Istio have for that.
+  const isEnded = /quitquitquit/.test(JSON.stringify(spec.containers.map(({ command }) => command)));
   const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
   const alone = spec.injected ? ` and without ${spec.injected.name}, which is injected` : '';
   return rolesOf(spec)
-    .helpers.filter((one) => !onlyReports(one))
+    .helpers.filter((one) => (isJob(spec) ? !isEnded : !onlyReports(one)))
     .map((helper) => {
       const advice = `Make ${helper.name} a native sidecar (${how}), if it can start before the application${alone}: it is then stopped after it.`;
       return warning('classic-sidecar', `${helper.name} ${form}`, { ...at(helper), advice });

@@ -3,6 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
+import { safeLines } from '../output/safe-text.ts';
 import { annotate, publishSummary } from '../output/publish.ts';
 import { createDeadline, unlessInterrupted } from '../run/ending/leaving.ts';
 import type { Ports } from '../run/ports.ts';
@@ -14,6 +15,7 @@ import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationIn, situationOfLivePod, situationOf, situationsOf, type Situation } from './situation.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
+import { kustomizationHint } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
 
@@ -50,7 +52,8 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports) {
-  const { manifests, broken } = await readManifests(input, ports);
+  const { manifests, broken, kustomizations } = await readManifests(input, ports);
+  for (const file of kustomizations) ports.stderr.write(safeLines(`podexit: ${kustomizationHint(file)}\n`));
   const read = situationsOf(manifests, graceSeconds);
   if (read.length > 0 || broken.length > 0) return { read, errors: broken, context: undefined };
   throw new PodexitError(

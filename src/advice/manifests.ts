@@ -1,5 +1,5 @@
 /** YAML and JSON manifests → objects with the lines of their fields. After a broken document, the rest is still read. */
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, YAMLParseError } from 'yaml';
 import type { Document, Node, Tags } from 'yaml';
@@ -26,6 +26,8 @@ export interface BrokenInput {
 export interface Parsed {
   manifests: Manifest[];
   broken: BrokenInput[];
+  /** Files that say how to build manifests, and hold none. */
+  kustomizations: string[];
 }
 
 export const yamlWritten = { version: '1.1' } as const;
@@ -42,7 +44,7 @@ export const yaml11 = {
     }),
 } as const;
 
-export const nothingParsed = (): Parsed => ({ manifests: [], broken: [] });
+export const nothingParsed = (): Parsed => ({ manifests: [], broken: [], kustomizations: [] });
 
 /** Adds to `parsed` what the text holds. */
 export function parseManifests(text: string, file: string, parsed = nothingParsed()): Parsed {
@@ -63,12 +65,15 @@ export function parseManifests(text: string, file: string, parsed = nothingParse
       const unrendered = isNamed ? templateIn(document, value) : offsetOf(document, ['metadata', 'name']);
       if (unrendered !== undefined) refuse(unrendered, `a template that was not rendered: ${renderFirst}`);
       else parsed.manifests.push(...objects);
-      // The `kind` of a kustomization, which holds no manifests, is optional.
-    } else if (isPresent(value) && !/^kustomization(\.ya?ml)?$/i.test(basename(file)))
-      refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
+      // Its `kind` is optional.
+    } else if (isObject(value) && /^kustomization(\.ya?ml)?$/i.test(basename(file))) parsed.kustomizations.push(file);
+    else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
   }
   return parsed;
 }
+
+export const kustomizationHint = (file: string): string =>
+  `${file} is a kustomization, which is not built; name its folder with -k ${dirname(file)}`;
 
 /** `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant. */
 const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);

@@ -1,7 +1,7 @@
 /** When a stop and its grace started, and whether there was another attempt (SIGNALS.md §2 S1, S5, S11, trap 36). */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
-import { atMost, second, widthOf } from '../model/span.ts';
+import { atMost, second } from '../model/span.ts';
 import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { constrainChange, killingsMissing } from './arrival.ts';
 import type { ContainerContext } from './before-deletion.ts';
@@ -88,7 +88,7 @@ export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop): 
 /** Too uncertain to date a kill: only others have a Killing (trap 7), or the kubelet's first sign came late. */
 export const isStartUncertain = (stop: Stop): boolean =>
   (stop.kubelet.killings.size > 0 && !killingsMissing(stop.trace) && !wasCertainlyStopped(stop)) ||
-  widthOf(stop.stopStart.client) > 2 * second;
+  stop.stopStart.client.hi - stop.stopStart.client.lo > 2 * second;
 
 /**
  * Whether there may have been a second attempt: then only the exit, or a log line, bounds the signal from above (trap

@@ -18,8 +18,6 @@ export function meet(a: Span, b: Span): Span {
   return lo <= hi ? { lo, hi } : { lo: Math.min(a.lo, b.lo), hi: Math.max(a.hi, b.hi) };
 }
 
-export const widthOf = (span: Span): number => span.hi - span.lo;
-
 /** The time from `start` to `end`; never negative, because the end is known not to come before the start. */
 export const lapse = (start: Span, end: Span): Span => ({
   lo: Math.max(0, end.lo - start.hi),

@@ -75,11 +75,8 @@ function foldCordon(trace: Trace, node: Node, seen: Seen): Trace {
   const { cordoned, ...rest } = trace;
   if (node.spec.unschedulable !== true) return cordoned && !trace.deletion ? rest : trace;
   if (cordoned) return trace;
-  return addNote(
-    { ...trace, cordoned: factOf(trace.node !== undefined, seen) },
-    seen,
-    `node ${node.metadata.name} is unschedulable`,
-  );
+  const next = { ...trace, cordoned: factOf(trace.node !== undefined, seen) };
+  return addNote(next, seen, `node ${node.metadata.name} is unschedulable`);
 }
 
 export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): Trace {

@@ -44,10 +44,7 @@ function mergeCounts(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
     kept: other.kept && sumOf([one.kept, other.kept]),
     failures: mergeFailures(one.failures, other.failures),
     latency: [...sumByKey([...one.latency, ...other.latency])],
-    answered:
-      other.answered && one.answered
-        ? { ...other.answered, first: one.answered.first }
-        : (other.answered ?? one.answered),
+    answered: other.answered ? { ...other.answered, ...(one.answered && { first: one.answered.first }) } : one.answered,
     notMeasured: [...(one.notMeasured ?? []), ...(other.notMeasured ?? [])],
   };
 }

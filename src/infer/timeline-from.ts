@@ -260,10 +260,10 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   const { outcome, signal, kill, exit, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal || !exit) return undefined;
   const { log, readyLost } = facts;
-  const [from, until, lastLine = -Infinity] = [signal.node.lo, exit.at.node.lo, log.lastLine?.value.stamp];
+  const [from, lastLine = -Infinity] = [signal.node.lo, log.lastLine?.value.stamp];
   const handlesIt = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
-  // What logs all the time goes on after a signal that it never got: a reaction names the signal, or the lines end early.
-  const hasReacted = handlesIt || log.signalLines.some(({ value }) => value > from) || lastLine <= (from + until) / 2;
+  // What logs all the time goes on after a signal that it never got, and an access log ends with its requests.
+  const hasReacted = handlesIt || [...log.signalLines, log.stopLine].some((line) => line && line.value > from);
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
   const killedAt = kill?.node.lo ?? Infinity;
   const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);

@@ -179,6 +179,8 @@ const kinds = {
     namesSignal: optional(isFlag),
     /** The signals that it names are others than SIGTERM. */
     namesOther: optional(isFlag),
+    /** The line says that the application stops. */
+    namesStop: optional(isFlag),
     text: optional(isText),
     /** How many lines of a chatty container were dropped since the last reported one. */
     skipped: optional(isCount),

@@ -44,6 +44,7 @@ function lineOf(rawObservation: Extract<RawObservation, { kind: 'line' }>, logTe
     time: rawObservation.time,
     namesSignal: rawObservation.namesSignal ?? namesStopSignal(rawObservation.text ?? ''),
     namesOther: (rawObservation.namesOther ?? namesOtherSignal(rawObservation.text ?? '')) || undefined,
+    namesStop: (rawObservation.namesStop ?? stopWords.test(rawObservation.text?.slice(0, 512) ?? '')) || undefined,
     text: logText ? rawObservation.text : undefined,
     skipped: rawObservation.skipped,
   });
@@ -63,5 +64,7 @@ const namesOtherSignal = (text: string): boolean =>
 const signalName = /\bSIG(TERM|INT|QUIT|HUP|USR1|USR2|WINCH)\b|\bsignal[ :=]+(15|2|3|terminated|interrupt)\b|\bTERM\b/;
 const signalWords =
   /\b(received|got|caught|trapped|handling)\b.{0,24}\b(termination|shutdown|stop|interrupt|exit)? ?signal\b/i;
+/** As applications say it without naming the signal: `Commencing graceful shutdown`, `Gracefully stopping`. */
+const stopWords = /shut(ting)?[ -]?down|\b(graceful(ly)?|stopping|terminating|draining|exiting)\b/i;
 /** `TERM environment variable not set`, `$TERM`, `TERM=xterm`: the terminal type, not the signal. */
 const aboutTerminal = /\$\{?TERM\b|\bTERM(=| environment)/;

@@ -100,6 +100,7 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   const next = withLog(trace, o.container, (log) => ({
     ...log,
     lastLine: factOf({ stamp, isBurst: (o.skipped ?? 0) >= 50 }, o),
+    stopLine: o.namesStop ? factOf(stamp, o) : log.stopLine,
     signalLines: isSignalLine ? [...log.signalLines, { ...factOf(stamp, o), isOther: o.namesOther }] : log.signalLines,
   }));
   const what = isSignalLine ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;

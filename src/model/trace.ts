@@ -41,6 +41,8 @@ export interface LogFacts {
   readonly lastLine?: Fact<{ stamp: number; isBurst: boolean }>;
   /** Timestamps of lines that name the stop signal, oldest first (limited). `isOther`: and not SIGTERM. */
   readonly signalLines: readonly (Fact<number> & { readonly isOther?: boolean | undefined })[];
+  /** Timestamp of the newest line that says that the application stops, node clock. */
+  readonly stopLine?: Fact<number>;
   /** The end of the stream, unless it was reopened. */
   readonly ended?: Fact<{ clean: boolean }>;
 }

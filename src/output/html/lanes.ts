@@ -30,15 +30,10 @@ export interface Lane {
   readonly points: readonly Point[];
 }
 
-/** The text of a bar or point on hover or focus; `evidence`: `seq`s of observations. */
-export interface Item {
-  readonly title: string;
-  readonly lines: readonly string[];
-  readonly evidence: readonly number[];
-}
-
-export interface Bar extends Item {
+export interface Bar {
   readonly look: Look;
+  /** What it says on hover, and to a screen reader. */
+  readonly title: string;
   readonly label: string;
   /** A ratio of the full height, which it has if absent. */
   readonly height?: number;
@@ -46,8 +41,9 @@ export interface Bar extends Item {
   readonly end: Interval;
 }
 
-export interface Point extends Item {
+export interface Point {
   readonly name: MarkName;
+  readonly title: string;
   readonly at: Interval;
 }
 
@@ -103,14 +99,14 @@ export const stateBar = (
   start: Interval | undefined,
   end: Interval | undefined,
   title: string = lookTexts[look],
-): Bar[] => (start && end ? [{ look, label: title, start, end, title, lines: [], evidence: end.evidence }] : []);
+): Bar[] => (start && end ? [{ look, label: title, start, end, title }] : []);
 
 /** A tick for each half second with failures, as high as their share. Failed requests to the pod itself are not lost traffic. */
 export function probeLane({ target, via, sent, failed, slices }: ProbeResult, zero: number): Lane {
   const offset = (moment: number): string => `${((moment - zero) / 1000).toFixed(1)}s`;
   const bars = (look: Look, from: number, to: number, title: string, height = 1): Bar[] => {
-    const lines = [`from ${offset(from)} to ${offset(to)}`];
-    return stateBar(look, exactly(from), exactly(to), title).map((bar) => ({ ...bar, label: '', height, lines }));
+    const whole = `${title}, from ${offset(from)} to ${offset(to)}`;
+    return stateBar(look, exactly(from), exactly(to), whole).map((bar) => ({ ...bar, label: '', height }));
   };
   const [first, last] = [slices[0], slices.at(-1)];
   const detail = `${sent} requests, ${failed} failed`;
@@ -126,8 +122,7 @@ export function probeLane({ target, via, sent, failed, slices }: ProbeResult, ze
 export function pointOf(mark: Mark, timeline: Timeline): Point {
   const { name, at } = mark;
   const { who, text } = markText(mark, timeline);
-  const title = `${who}: ${text} ${offsetText(at, timeline.zero)}s`;
-  return { name, at, title, lines: [certainty(at, timeline.zero)], evidence: at.evidence };
+  return { name, at, title: `${who}: ${text} ${certainty(at, timeline.zero)}` };
 }
 
 export function phaseBar(phase: Phase, timeline: Timeline): Bar {
@@ -135,15 +130,9 @@ export function phaseBar(phase: Phase, timeline: Timeline): Bar {
   const { zero } = timeline;
   const text = `${phaseTitles[name]} ${lengthText(length)}`;
   const share = graceShareText(phase, timeline);
-  return {
-    look: name,
-    label: text,
-    start,
-    end,
-    title: `${text}${subject === undefined ? '' : ` · ${subject}`}${share && `, ${share} of the grace period`}`,
-    lines: [`from ${certainty(start, zero)}`, `to ${certainty(end, zero)}`],
-    evidence: [...new Set([...start.evidence, ...end.evidence])],
-  };
+  const what = `${text}${subject === undefined ? '' : ` · ${subject}`}${share && `, ${share} of the grace period`}`;
+  const title = `${what}. From ${certainty(start, zero)} to ${certainty(end, zero)}`;
+  return { look: name, label: text, title, start, end };
 }
 
 const certainty = (at: Interval, zero: number): string =>

@@ -9,7 +9,6 @@ import { allNotes } from '../../model/trace.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitText } from '../mark-text.ts';
 import { cardLines, iconOf, type CardOptions, type Icon } from '../text/card.ts';
-import type { Item } from './lanes.ts';
 import { script, style } from './style-and-script.ts';
 import { drawPods } from './pods.ts';
 import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
@@ -18,7 +17,6 @@ import { plainPen } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
-import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 /** The page's heading says the answer, and its facts the pod. */
@@ -26,7 +24,6 @@ const rowsOnly = { pen: plainPen, rowsOnly: true };
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
-  // Without marks there is no picture, and nothing to zoom or to hover.
   const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
   const top = [
     headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
@@ -35,7 +32,7 @@ export function renderHtml(report: Report): string {
     fixOf(report.answer.fix, report.answer.advice),
   ];
   const tables = tablesOf(report).map((table) => foldedTable(table, timeline.notes));
-  return pageOf(`${report.answer.word}: ${podText(timeline)}`, top, picture, tables, timeline.notes);
+  return pageOf(`${report.answer.word}: ${podText(timeline)}`, top, picture, tables);
 }
 
 /** The page of a run over several pods: a lane for each pod, and those of the probes below them. */
@@ -61,25 +58,14 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
   return pageOf(numbers.sentence, top, first && drawPods(reports), first && foldedTable(podsTable(reports)));
 }
 
-/** `notes`: the observations that the picture cites. */
-function pageOf(
-  title: string,
-  top: readonly Child[],
-  picture: Picture | undefined,
-  tables: Child,
-  notes?: Timeline['notes'],
-): string {
+function pageOf(title: string, top: readonly Child[], picture: Picture | undefined, tables: Child): string {
   const figure =
     picture &&
     markup`
       <section aria-labelledby="t-timeline">
         <h2 id="t-timeline">Timeline</h2>
         <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${pictureSvg(picture)}</div>
-        <div class="panel" id="panel" role="status" aria-label="Evidence">
-          <p class="note">Hover or use the arrow keys for evidence.</p>
-        </div>
       </section>`;
-  const items = picture && dataOf(picture.items, notes);
   const page = markup`
     <html lang="en">
       ${headOf(title)}
@@ -89,7 +75,6 @@ function pageOf(
           ${figure}
           <section class="tables">${tables}</section>
         </main>
-        ${items && markup`<script type="application/json" id="items">${items}</script>`}
         <script>${trusted(script)}</script>
       </body>
     </html>`;
@@ -186,17 +171,6 @@ function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Htm
       </li>`,
   );
   return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${sentences}${items}</ul></section>`;
-}
-
-/** Only `<` could end the script element; its escape means the same in JSON. */
-function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {
-  const texts = new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));
-  const data = items.map(({ title, lines, evidence }) => ({
-    title: forTerminal(title),
-    lines: lines.map((line) => forTerminal(line)),
-    seen: evidence.flatMap((seq) => texts.get(seq) ?? []),
-  }));
-  return trusted(forJson(JSON.stringify(data)).replaceAll('<', '\\u003c'));
 }
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

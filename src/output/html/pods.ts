@@ -4,7 +4,7 @@ import type { Interval, Timeline } from '../../infer/timeline.ts';
 import type { Report } from '../../verdict/report.ts';
 import { byTime } from '../report-tables.ts';
 import { clockText, exactly } from '../time-text.ts';
-import { phaseBar, pointOf, probeLane, stateBar, type Bar, type Item, type Lane, type Point } from './lanes.ts';
+import { phaseBar, pointOf, probeLane, stateBar, type Bar, type Lane, type Point } from './lanes.ts';
 import { pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 
 /** Pods are in the order of their deletions. The axis counts from the first one. */
@@ -23,7 +23,7 @@ function podLane({ timeline, answer }: Report): Lane {
     .filter(({ ran }) => ran)
     .sort((a, b) => (b.exit?.at.shown ?? Infinity) - (a.exit?.at.shown ?? Infinity));
   const name = pod.metadata.name;
-  const withPodName = <T extends Item>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
+  const withPodName = <T extends Bar | Point>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
   const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
   const done = marks.find((mark) => mark.name === 'containers-done')?.at;
   const { heldMs, note = '' } = trigger;

@@ -33,13 +33,12 @@ export const chart = `.between { stroke: var(--line); } .muted { fill: var(--mut
 .tick line { stroke: var(--muted); }
 .grace { fill: var(--muted); opacity: 0.45; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
 .kill-line { stroke: var(--bad); stroke-width: 1.5; }
-.item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .target { fill: transparent; }
+.item { cursor: default; } .maybe { opacity: 0.35; } .target { fill: transparent; }
 .whisker { fill: var(--muted); opacity: 0.55; }
 .point { stroke: var(--ink); stroke-width: 1.6; fill: var(--card); } .point.observed { fill: var(--ink); }
 .point.kill { stroke: var(--bad); stroke-width: 2.6; fill: none; }
-.item:hover rect:not(.whisker), .item:focus-visible rect:not(.whisker) { stroke: var(--ink); stroke-width: 1; }
-.item:focus-visible .target, .item:hover .target { stroke: var(--link); stroke-width: 2; }
-.gap { fill: url(#hatch); stroke: var(--line); } .hatch { stroke: var(--muted); stroke-width: 1.2; }
+.item:hover rect:not(.whisker) { stroke: var(--ink); stroke-width: 1; }
+.item:hover .target { stroke: var(--link); stroke-width: 2; }
 ${bars}`;
 
 export const style = `
@@ -55,7 +54,6 @@ a { color: var(--link); text-underline-offset: 0.2em; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
 section { margin-top: 3rem; }
 h2 { font-size: 1.05rem; font-weight: 650; letter-spacing: -0.005em; margin-bottom: 0.75rem; }
-.note { color: var(--muted); max-width: 44rem; }
 .eyebrow { color: var(--muted); font-size: 0.85rem; letter-spacing: 0.02em; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.3; font-weight: 680; letter-spacing: -0.015em; margin-top: 0.3rem; overflow-wrap: anywhere; }
 h1 .headline { font-weight: 500; }
@@ -77,10 +75,6 @@ button:hover { border-color: var(--muted); }
 .viewport { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
 .lanes { display: block; width: 100%; min-width: 50rem; font-size: 12px; }
 ${chart}
-.panel { display: none; margin-top: 0.9rem; padding: 0.8rem 1.1rem; min-height: 6.6rem; background: var(--faint); border-radius: 8px; overflow-wrap: anywhere; }
-.scripted .panel { display: block; }
-.panel h3 { margin: 0; font-size: 0.95rem; } .panel ul { padding: 0; list-style: none; font-size: 0.9rem; }
-.panel .seen { color: var(--muted); margin-top: 0.25rem; }
 .scroll { overflow-x: auto; border-top: 1px solid var(--line); }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { text-align: left; padding: 0.45rem 1.4rem 0.45rem 0; vertical-align: top; border-bottom: 1px solid var(--line); overflow-wrap: break-word;
@@ -96,12 +90,12 @@ td code { overflow-wrap: break-word; } tr:target td { background: var(--faint); 
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
   :root { ${light} --paper: #ffffff; } html { font-size: 12px; } body { padding: 0; max-width: none; }
-  .panel, .scripted .panel, .copy:is(*), details:not([open]) { display: none; } .viewport, .scroll { overflow: visible; }
+  .copy:is(*), details:not([open]) { display: none; } .viewport, .scroll { overflow: visible; }
   section { margin-top: 1.5rem; } tr, li { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;
 
-/** Copying, a roving focus over what is drawn, and the panel with the evidence. Strings come by textContent only. */
+/** Copies a command, or selects it where a page may not copy. */
 export const script = `
 'use strict';
 (() => {
@@ -116,39 +110,5 @@ export const script = `
       }
     });
   }
-  if (!document.getElementById('items')) return;
-  const items = JSON.parse(document.getElementById('items').textContent);
-  const panel = document.getElementById('panel');
-  const drawn = [...document.querySelectorAll('.item')];
-  document.documentElement.classList.add('scripted');
-
-  const element = (name, text, cls) => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (cls) made.className = cls;
-    return made;
-  };
-  const tell = (target) => {
-    const { title, lines, seen } = items[Number(target.dataset.item)];
-    const list = document.createElement('ul');
-    list.append(...lines.map((line) => element('li', line)), ...seen.map((line) => element('li', line, 'seen')));
-    panel.replaceChildren(element('h3', title), list);
-  };
-
-  const rove = (to) => {
-    for (const one of drawn) one.setAttribute('tabindex', one === to ? '0' : '-1');
-  };
-  rove(drawn[0]);
-  drawn.forEach((one, index) => {
-    one.addEventListener('pointerenter', () => tell(one));
-    one.addEventListener('focus', () => { rove(one); tell(one); });
-    one.addEventListener('keydown', (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      const next = event.key === 'Home' ? drawn[0] : event.key === 'End' ? drawn.at(-1) : step && drawn[index + step];
-      if (!next) return;
-      event.preventDefault();
-      next.focus();
-    });
-  });
 })();
 `;

@@ -2,13 +2,11 @@
 import type { Timeline } from '../../infer/timeline.ts';
 import { isGraceSeen } from '../../verdict/rule-input.ts';
 import { forTerminal } from '../safe-text.ts';
-import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
+import { lanesOf, looks, lookTexts, type Bar, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
 
 export interface Picture {
   readonly rows: readonly ReturnType<typeof row>[];
-  /** The hover text of everything drawn; `data-item` is the index. */
-  readonly items: readonly Item[];
   /** The kinds of bars in it. */
   readonly looks: ReadonlySet<Look>;
 }
@@ -19,10 +17,10 @@ export function drawTimeline(timeline: Timeline): Picture {
   const seconds = [guides, ...ticks(scale), ...graceBand(timeline, scale)];
   const since = `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`;
   const axis = row('seconds', since, 'time axis', 56, seconds);
-  return pictureOf(lanesOf(timeline), scale, axis, 46, 35.5, guides, gapRows(timeline, scale, guides));
+  return pictureOf(lanesOf(timeline), scale, axis, 46, 35.5, guides);
 }
 
-/** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars, `gaps` below the lanes. */
+/** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars. */
 export function pictureOf(
   lanes: readonly Lane[],
   scale: Scale,
@@ -30,19 +28,16 @@ export function pictureOf(
   height: number,
   pointY: number,
   guides?: Html,
-  gaps: Picture['rows'] = [],
 ): Picture {
-  const items: Item[] = [];
-  const remember = (item: Item): number => items.push(item) - 1;
   const drawn = lanes.map(({ name, detail, bars, points }) =>
     row(name, detail, `${detail} ${name}`, height, [
       guides,
-      ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
-      ...points.map((point) => drawPoint(scale, point, remember(point), pointY)),
+      ...bars.map((bar) => drawBar(scale, bar)),
+      ...points.map((point) => drawPoint(scale, point, pointY)),
     ]),
   );
   const present = new Set(lanes.flatMap(({ bars }) => bars.map((bar) => bar.look)));
-  return { rows: [axis, ...drawn, ...gaps], items, looks: present };
+  return { rows: [axis, ...drawn], looks: present };
 }
 
 /** A lane. `label` is what a screen reader calls the picture; `height` is in pixels. */
@@ -67,16 +62,7 @@ export function pictureSvg(picture: Picture): Html {
 export function drawnLanes(picture: Picture, top: number) {
   const lanes = stack(picture.rows, top);
   const legend = legendOf(picture, lanes.bottom + 24);
-  // Of the gaps.
-  const hatching = markup`
-    <svg width="0" height="0" class="defs" aria-hidden="true">
-      <defs>
-        <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">
-          <path class="hatch" d="M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6"></path>
-        </pattern>
-      </defs>
-    </svg>`;
-  return { drawn: [hatching, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
+  return { drawn: [...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
 }
 
 /** Lanes one below the other, and where they end, as positions in percent of their own SVGs. */
@@ -123,7 +109,7 @@ function legendOf({ looks: present }: Picture, top: number) {
 }
 
 /** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
-function drawBar(scale: Scale, bar: Bar, item: number): Html {
+function drawBar(scale: Scale, bar: Bar): Html {
   const { start, end, look, label, height = 1 } = bar;
   const high = Math.max(4, 20 * height);
   const slot = look === 'overtime' ? markup` y="26" height="4"` : markup` y="${25 - high}" height="${high}"`;
@@ -140,7 +126,7 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const share = percent(scale, end.latest) - percent(scale, start.earliest);
   const sure = width(scale, start.latest, end.earliest);
   const hasLabel = label !== '' && parseFloat(sure) > 18 && look !== 'overtime';
-  return focusable(bar, item, [
+  return titled(bar.title, [
     ...drawn,
     // Keeps even the shortest bar visible.
     share < 0.3 && markup`<rect class="solid ${look}" x="${x(scale, start.earliest)}" width="2"${slot}></rect>`,
@@ -154,12 +140,11 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
 }
 
 /** A filled diamond is observed, a hollow one inferred; the line below it is the interval. */
-function drawPoint(scale: Scale, point: Point, item: number, y: number): Html {
-  const { name, at: moment } = point;
-  const { earliest, latest, shown, basis, open } = moment;
+function drawPoint(scale: Scale, { name, title, at }: Point, y: number): Html {
+  const { earliest, latest, shown, basis, open } = at;
   const shape = name === 'kill' ? 'M-5 -5 L5 5 M5 -5 L-5 5' : 'M0 -5.5 L5.5 0 L0 5.5 L-5.5 0 Z';
   const from = open ? scale.from : earliest;
-  return focusable(point, item, [
+  return titled(title, [
     latest > from && rect('whisker', scale, from, latest, markup` y="${y - 1.5}" height="3"`),
     markup`
       <svg x="${x(scale, shown)}" y="${y}" overflow="visible">
@@ -173,11 +158,8 @@ function drawPoint(scale: Scale, point: Point, item: number, y: number): Html {
 const rect = (cls: string, scale: Scale, from: number, to: number, slot: Html): Html =>
   markup`<rect class="${cls}" x="${x(scale, from)}" width="${width(scale, from, to)}"${slot}></rect>`;
 
-function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
-  const label = [item.title, ...item.lines].join('. ');
-  return markup`
-    <g class="item" data-item="${index}" role="img" tabindex="0" aria-label="${label}"><title>${label}</title>${drawn}</g>`;
-}
+const titled = (title: string, drawn: readonly Child[]): Html =>
+  markup`<g class="item" role="img"><title>${title}</title>${drawn}</g>`;
 
 /** The grace period as the kubelet counts it. */
 function graceBand(timeline: Timeline, scale: Scale): Html[] {
@@ -205,18 +187,6 @@ function guidesOf(timeline: Timeline, scale: Scale): Html {
     ${end !== undefined && end <= scale.to && verticalLine(end, 'grace-end')}
     ${kills.map((mark) => verticalLine(mark.at.shown, 'kill-line'))}`;
 }
-
-/** Hatched gaps, in which something may have been missed; one row per resource. */
-const gapRows = ({ gaps, now }: Timeline, scale: Scale, guides: Html): Picture['rows'] =>
-  [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
-    const own = gaps.filter((gap) => gap.resource === resource);
-    const boxes = own.map(({ from, to = now, cause }) => {
-      const box = rect('gap', scale, from, to, markup` y="8" height="20" rx="3"`);
-      return markup`<g><title>${resource}: ${cause}</title>${box}</g>`;
-    });
-    const causes = [...new Set(own.map(({ cause }) => cause))].join(', ');
-    return row(`gap: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
-  });
 
 export interface Scale {
   /** ms, client's clock. */

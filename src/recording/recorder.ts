@@ -1,4 +1,4 @@
-/** Files that a run writes, its recording above all. Opening neither blocks forever nor changes the content. */
+/** The recording that a run writes. Opening neither blocks forever nor changes the content. */
 import { constants, fstatSync, ftruncateSync, openSync, statSync, unlinkSync, writeSync, closeSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { Observation } from '../model/observation.ts';
@@ -17,7 +17,9 @@ const openTimeoutMs = 1000;
 const pauseMs = 20;
 
 /** Throws the system's error: ENXIO for a pipe without a reader. */
-export function openOutput(file: string, mode: number): OutputFile {
+function openOutput(file: string): OutputFile {
+  // Recordings name pods and nodes: other users of the machine must not read them.
+  const mode = 0o600;
   try {
     return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, mode), isNew: true };
   } catch (error) {
@@ -41,7 +43,7 @@ function isEmpty({ descriptor }: OutputFile): boolean {
 }
 
 /** Removes content from an earlier run. */
-export function emptyOutput(output: OutputFile): void {
+function emptyOutput(output: OutputFile): void {
   if (!isEmpty(output)) ftruncateSync(output.descriptor);
 }
 
@@ -56,7 +58,7 @@ function removeNew(file: string, { descriptor, isNew }: OutputFile): void {
 }
 
 /** Returns how many bytes from `from` on were written: 0 if a pipe is full. Throws the system's error. */
-export function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: number): number {
+function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: number): number {
   try {
     return writeSync(descriptor, bytes, from);
   } catch (error) {
@@ -157,8 +159,7 @@ function writeWhole(output: OutputFile, text: string): void {
 
 function openForRecording(file: string): OutputFile {
   try {
-    // Recordings name pods and nodes: other users of the machine must not read them.
-    return openOutput(file, 0o600);
+    return openOutput(file);
   } catch (cause) {
     throw unrecordable(file, causeOf(cause), cause);
   }

@@ -9,7 +9,6 @@ import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Report } from '../verdict/report.ts';
-import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { rolloutViews, summaryLine, type RolloutResult } from './documents.ts';
 import { isDocument, type Format } from './formats.ts';
 import { linesOfPod, type LinesOfPod } from './machine/ndjson.ts';
@@ -17,8 +16,8 @@ import type { OutputPorts } from './ports.ts';
 import { render } from './render.ts';
 import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
 import { createRolloutFacts, type NewPod, type RolloutFacts, type ServiceCounts } from './text/rollout-facts.ts';
-import { isRepainted, repainting, viewOptions } from './text/live.ts';
-import type { LookOptions, View, ViewOptions } from './view.ts';
+import { isRepainted, viewOptions } from './text/live.ts';
+import type { LookOptions, View } from './view.ts';
 import { isStillRunning, killDueIn, durationText, nodeTrouble, liveStatus } from './text/status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText, plural } from '../verdict/words.ts';
@@ -80,45 +79,30 @@ function linesView(look: LookOptions, ports: OutputPorts): SeveralView {
   };
 }
 
-function liveView(look: LookOptions, ports: OutputPorts): SeveralView {
-  const live = createRolloutLive(viewOptions(look, ports));
-  const { say, close } = repainting(ports, live);
+export function liveView(look: LookOptions, ports: OutputPorts): SeveralView {
+  const { pen, columns, flags, timestamps } = viewOptions(look, ports);
   const { take, facts } = createRolloutFacts();
-  return {
-    take(soFar, observations) {
-      take(observations);
-      live.show(() => ({ ...tableOf(soFar), ...facts() }));
-    },
-    say,
-    close,
-    ended: live.ended,
-    end({ numbers }) {
-      live.end(numbers);
-      close();
-    },
-  };
-}
-
-export function createRolloutLive(options: ViewOptions) {
-  const { pen, clock, timestamps, flags } = options;
-  let state: (() => RolloutState) | undefined;
-  const { add, leave, ...painting } = createPainting(options, (columns, rows) =>
-    state ? rolloutFrame(state(), clock.now(), { columns, rows, pen, flags }) : [],
+  let latest: SoFar | undefined;
+  const { add, leave, say, close } = createPainting(pen, ports, (width, rows) =>
+    latest
+      ? rolloutFrame({ ...tableOf(latest), ...facts() }, ports.clock.now(), { columns: width, rows, pen, flags })
+      : [],
   );
   return {
-    ...painting,
-    /** Requests a repaint of the table, which then calls `next`. */
-    show: (next: () => RolloutState) => {
-      state = next;
+    say,
+    close,
+    take(soFar, observations) {
+      take(observations);
+      latest = soFar;
       add([]);
     },
     /** Prints a pod with a bad exit code above the table; others, and those that Ctrl-C left behind, are only counted. */
-    ended: (report: Report) => {
+    ended(report) {
       const { exitCode } = report.verdict;
-      if (exitCode !== 0 && exitCode <= 128) add(endedPodLines(pen, report, timestamps, options.columns()));
+      if (exitCode !== 0 && exitCode <= 128) add(endedPodLines(pen, report, timestamps, columns()));
     },
     /** Replaces the table by the card. */
-    end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: options.columns(), flags })),
+    end: ({ numbers }) => leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
   };
 }
 
@@ -137,7 +121,7 @@ function tableOf({ target, traces, reports, held = new Map() }: SoFar) {
   return { target, namespace, pods: [...ended, ...open], held };
 }
 
-function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Piece[][] {
+export function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Piece[][] {
   const { columns: width, rows: room, pen, flags = '' } = window;
   const ended = state.pods.flatMap(({ report }) => report ?? []);
   const open = state.pods.filter(({ report }) => report === undefined);

@@ -3,7 +3,6 @@ import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Pen, StyleFlags } from './palette.ts';
-import type { Clock } from './ports.ts';
 import type { Timestamps } from './time-text.ts';
 
 export interface LookOptions extends StyleFlags {
@@ -24,13 +23,9 @@ export interface LookOptions extends StyleFlags {
 export interface ViewOptions extends Pick<LookOptions, 'timestamps' | 'verbose' | 'flags' | 'isDemo'> {
   readonly logs?: boolean;
   readonly pen: Pen;
-  /** Gets escape sequences too. */
   readonly write: (text: string) => void;
   /** Now; Infinity without a terminal. */
   readonly columns: () => number;
-  readonly rows: () => number;
-  /** That of the observations. */
-  readonly clock: Clock;
 }
 
 /** What stdout shows in one format. */

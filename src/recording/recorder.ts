@@ -19,16 +19,15 @@ const pauseMs = 20;
 /** Throws the system's error: ENXIO for a pipe without a reader. */
 function openOutput(file: string): OutputFile {
   // Recordings name pods and nodes: other users of the machine must not read them.
-  const mode = 0o600;
   try {
-    return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, mode), isNew: true };
+    return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, 0o600), isNew: true };
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
   for (let waited = 0; ; waited += pauseMs) {
     try {
       // Without O_NONBLOCK a pipe without a reader would block the whole process, its signal handlers too.
-      return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, mode), isNew: false };
+      return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, 0o600), isNew: false };
     } catch (error) {
       if (codeOf(error) !== 'ENXIO' || waited >= openTimeoutMs || !statSync(file).isFIFO()) throw error;
       pause();

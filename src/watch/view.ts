@@ -4,7 +4,7 @@ import { penFor, type Pen } from '../output/palette.ts';
 import type { OutputPorts } from '../output/ports.ts';
 import { flow, plain, dim, liveTable, piece, type Piece, type TableRow } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
-import { isRepainted, repainting, viewOptions } from '../output/text/live.ts';
+import { isRepainted, viewOptions } from '../output/text/live.ts';
 import type { LookOptions, View } from '../output/view.ts';
 import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener, type WatchedExit } from './lines.ts';
 import { summaryText, type ExitNumbers, type WorkloadCounts, type ServiceReady } from './counts.ts';
@@ -58,25 +58,21 @@ function linesView(look: LookOptions, ports: OutputPorts, write: (text: string) 
 }
 
 function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchState): WatchView {
-  const options = viewOptions(look, ports);
-  const { pen, clock, timestamps } = options;
-  const { add, leave, ...painting } = createPainting(options, (columns, rows) =>
-    watchFrame(state(), clock.now(), { pen, columns, rows, timestamps }),
+  const { pen, columns, timestamps } = viewOptions(look, ports);
+  const { add, leave, say, close } = createPainting(pen, ports, (width, rows) =>
+    watchFrame(state(), ports.clock.now(), { pen, columns: width, rows, timestamps }),
   );
-  const { say, close } = repainting(ports, painting);
   return {
     exit: () => add([]),
     say,
     close,
     /** Replaces the table by its last state and the summary. */
-    end(...numbers) {
+    end: (...numbers) =>
       leave([
-        ...state().last.flatMap((exit) => exitLines(pen, exit, timestamps, options.columns())),
+        ...state().last.flatMap((exit) => exitLines(pen, exit, timestamps, columns())),
         '',
         pen.paint('strong', pen.letters(forTerminal(summaryText(...numbers), 2000))),
-      ]);
-      close();
-    },
+      ]),
   };
 }
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { rolloutCardLines } from '../../src/output/text/rollout-card.ts';
 import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.ts';
-import { createRolloutLive } from '../../src/output/several.ts';
-import { penFor, plainPen as pen } from '../../src/output/palette.ts';
+import { liveView, rolloutFrame } from '../../src/output/several.ts';
+import { plainPen as pen } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import type { ProbeReport } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
@@ -11,6 +11,7 @@ import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { reportNamed } from './helpers/reports.ts';
 import type { Happening } from './helpers/screen.ts';
 import { screenOf } from './helpers/screen.ts';
+import { outputOf, portsOn } from './helpers/ports.ts';
 import { endOf, endsAt } from './helpers/card-end.ts';
 
 const graceful = reportNamed('graceful-exit');
@@ -153,24 +154,18 @@ describe('the card of many pods', () => {
 
 describe('the table of many pods', () => {
   const now = graceful.timeline.zero + 2000;
-  /** What a window shows after `act`, and all lines as they were written. */
-  const play = async (columns: number, rows: number, act: (live: ReturnType<typeof createRolloutLive>) => void) => {
+  /** What a window shows after `act`, as lines that were written. */
+  const play = (columns: number, rows: number, act: (live: ReturnType<typeof liveView>) => void) => {
     const happenings: Happening[] = [];
-    const live = createRolloutLive({
-      write: (text) => happenings.push({ kind: 'write', text }),
-      pen: penFor({ color: true, unicode: true }),
-      columns: () => columns,
-      rows: () => rows,
-      clock: { now: () => now, setTimeout: () => () => {} },
-      timestamps: 'utc',
-    });
+    const stdout = outputOf((text) => happenings.push({ kind: 'write', text }), { columns, rows });
+    const look = { color: 'always', ascii: false, timestamps: 'utc', logs: false } as const;
+    const live = liveView(look, portsOn(stdout, { now: () => now, setTimeout: () => () => {} }));
     act(live);
-    const screen = await screenOf({ columns, rows }, happenings);
-    live.close();
-    return screen;
+    live.close?.();
+    return screenOf({ columns, rows }, happenings);
   };
   type Beside = Partial<Record<'newPods', NewPod[]> & { held: Map<string, string>; services: ServiceCounts[] }>;
-  const table = async (columns: number, rows: number, count: number, ended: Report[] = [], beside: Beside = {}) => {
+  const table = (columns: number, rows: number, count: number, ended: Report[] = [], beside: Beside = {}) => {
     const running = pods(count).map(({ timeline }) => ({
       report: undefined,
       timeline: {
@@ -181,14 +176,19 @@ describe('the table of many pods', () => {
     }));
     const all = [...ended.map((report) => ({ timeline: report.timeline, report })), ...running];
     const facts = { oldPods: all.length, newPods: [], services: [], held: new Map(), ...beside };
-    const { window } = await play(columns, rows, ({ show }) =>
-      show(() => ({ target: 'deployment/web', namespace: all.length > 0 ? 'shop' : '', pods: all, ...facts })),
+    const namespace = all.length > 0 ? 'shop' : '';
+    const state = { target: 'deployment/web', namespace, pods: all, ...facts };
+    const frame = rolloutFrame(state, now, { columns: columns - 1, rows: rows - 1, pen });
+    return frame.map((line) =>
+      line
+        .map(({ text }) => text)
+        .join('')
+        .trimEnd(),
     );
-    return window.map((line) => line.trimEnd());
   };
 
   it('has a row for each terminating pod, and counts the terminated ones', async () => {
-    const lines = await table(100, 24, 4, [...pods(11), ...pods(1, killed)]);
+    const lines = table(100, 24, 4, [...pods(11), ...pods(1, killed)]);
     expect(lines[0]).toContain('shop deployment/web · 0:02 · 12 of 16 pods terminated');
     expect(lines[1]).toContain('11 Graceful, 1 SIGKILLed');
     expect(lines[2]).toMatch(/POD +AGE OF DELETION +PHASE +GRACE USED +SIGKILL IN +RESULT/);
@@ -197,7 +197,7 @@ describe('the table of many pods', () => {
   });
 
   it('begins with the target alone before the first pod, whose namespace is not known', async () => {
-    expect((await table(100, 24, 0, []))[0]).toMatch(/^deployment\/web · waiting for a pod/);
+    expect(table(100, 24, 0, [])[0]).toMatch(/^deployment\/web · waiting for a pod/);
   });
 
   it('has the new pods with their step, the ready endpoints, and the budget that holds a pod', async () => {
@@ -208,7 +208,7 @@ describe('the table of many pods', () => {
     ];
     const services = [{ name: 'web', now: 3, fewest: 2, wanted: 4 }];
     const held = new Map([['shop/web-9', 'its eviction was refused']]);
-    const lines = await table(100, 24, 2, [], { newPods, services, held });
+    const lines = table(100, 24, 2, [], { newPods, services, held });
     expect(lines[0]).toBe('shop deployment/web · 0:02 · 0 of 2 pods terminated · 1 new ready');
     expect(lines[1]).toBe('  shop/web-9: its eviction was refused');
     const rows = lines.filter((line) => line !== '').map((line) => line.trim().split(/ {2,}/).join(' | '));
@@ -224,8 +224,8 @@ describe('the table of many pods', () => {
   it('wraps the line of a pod with a bad exit code, and has none for a pod that Ctrl-C left behind', async () => {
     const columns = 50;
     const { written } = await play(columns, 24, ({ ended }) => {
-      ended(named(killed, 'web-1'));
-      ended({ ...named(graceful, 'web-2'), verdict: { ...graceful.verdict, exitCode: 130 } });
+      void ended?.(named(killed, 'web-1'));
+      void ended?.({ ...named(graceful, 'web-2'), verdict: { ...graceful.verdict, exitCode: 130 } });
     });
     expect(written.filter((line) => textWidth(line) > columns)).toEqual([]);
     expect(written.join(' ').replace(/ +/g, ' ')).toMatch(/ web-1 ✖ SIGKILLed: .* of its 6s grace period$/);
@@ -235,7 +235,7 @@ describe('the table of many pods', () => {
     [60, 20],
     [120, 40],
   ])('never exceeds a window of %i × %i', async (columns, rows) => {
-    const lines = await table(columns, rows, 60);
+    const lines = table(columns, rows, 60);
     expect(lines[0]).toContain('deployment/web');
     expect(lines.some((line) => line.includes('more terminating'))).toBe(true);
   });

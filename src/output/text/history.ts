@@ -12,37 +12,22 @@ import { forTerminal } from '../safe-text.ts';
 import { clockText, dayText, exactly, offsetText, printedAt, type Timestamps } from '../time-text.ts';
 import type { ViewOptions } from '../view.ts';
 
-export type LinesOptions = Omit<ViewOptions, 'rows' | 'clock'>;
-
 /** Its functions return lines without line feeds. */
-export function createChangeLines({ pen, timestamps, logs, columns }: LinesOptions) {
+export function createChangeLines({ pen, timestamps, logs, columns }: ViewOptions) {
   const nextToPrint = createMarkPrinter();
   let zero: number | undefined;
-  /** ms: when the run first saw the pod; undefined before that. */
-  let firstSeenAt: number | undefined;
-  let section: 'before' | 'after' | undefined;
+  let hasHeading = false;
 
   const layoutFor = (timeline: Timeline | undefined): LineLayout =>
     lineLayout({ pen, timestamps, width: columns() }, timeline, zero);
 
-  /** With --attach, headings separate what happened before podexit attached from what it saw itself. */
-  const sectionHeading = (event: PrintEvent, timeline: Timeline): string[] => {
-    if (timeline.mode !== 'attach') return [];
-    // A mark that is only a second older than the run came with its first answers.
-    const next = event.kind === 'mark' && event.mark.at.shown < (firstSeenAt ?? 0) - 1000 ? 'before' : 'after';
-    if (next === section || (next === 'after' && section === undefined)) return [];
-    section = next;
-    return [pen.paint('dim', next === 'before' ? '  before podexit attached' : '  since podexit attached')];
-  };
-
   const changes = (timeline: Timeline, isLast: boolean): string[] => {
-    const heading = firstSeenAt === undefined ? [...headingLines(timeline, layoutFor(timeline)), ''] : [];
-    firstSeenAt ??= timeline.now;
+    const heading = hasHeading ? [] : [...headingLines(timeline, layoutFor(timeline)), ''];
+    hasHeading = true;
     const events = nextToPrint(timeline, isLast);
     if (events.length > 0) zero ??= timeline.zero;
     const layout = layoutFor(timeline);
-    const lines = events.map((event) => [...sectionHeading(event, timeline), ...eventLines(event, timeline, layout)]);
-    return [...heading, ...lines.flat()];
+    return [...heading, ...events.flatMap((event) => eventLines(event, timeline, layout))];
   };
 
   return {

@@ -3,7 +3,7 @@ import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
 import { cardLines, type CardOptions } from './card.ts';
-import { createChangeLines, sortedLines, lineLayout, type LinesOptions, type LoggedLine } from './history.ts';
+import { createChangeLines, sortedLines, lineLayout, type LoggedLine } from './history.ts';
 import { plainPen } from '../palette.ts';
 import { togetherWith } from '../../model/reduce/notes.ts';
 import { allNotes } from '../../model/trace.ts';
@@ -11,8 +11,9 @@ import { dim, flow, padTo, piece, plain, textWidth } from '../prose.ts';
 import { tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { forTerminal } from '../safe-text.ts';
 import { signed } from '../time-text.ts';
+import type { ViewOptions } from '../view.ts';
 
-export function createLines(options: LinesOptions) {
+export function createLines(options: ViewOptions) {
   const { write, columns } = options;
   const history = createChangeLines(options);
   const put = (lines: readonly string[]): void => {
@@ -28,7 +29,7 @@ export function createLines(options: LinesOptions) {
 }
 
 /** The same for a run that is over: everything at its end, each moment once and sorted. */
-export function createSortedLines({ write, columns, logs, ...options }: LinesOptions) {
+export function createSortedLines({ write, columns, logs, ...options }: ViewOptions) {
   const log: LoggedLine[] = [];
   return {
     step: (_: unknown, observation: Observation): void =>
@@ -50,7 +51,7 @@ export function endLines(report: Report, options: CardOptions): string[] {
 /** The document of `--report FILE.txt`: every change in the order of its time, then the card. Without `columns` only the card is wrapped. */
 export function renderText(
   report: Report,
-  options: Partial<CardOptions & Pick<LinesOptions, 'timestamps'>> & { log?: readonly LoggedLine[] } = {},
+  options: Partial<CardOptions & Pick<ViewOptions, 'timestamps'>> & { log?: readonly LoggedLine[] } = {},
 ): string {
   const { pen = plainPen, timestamps = 'utc', columns = Infinity, log = [] } = options;
   const { timeline } = report;

@@ -17,15 +17,17 @@ import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import type { Format } from '../formats.ts';
 import type { LookOptions, View, ViewOptions } from '../view.ts';
 
-export function createLive(options: ViewOptions) {
-  const { pen, clock, flags } = options;
+export function createLive(look: LookOptions, ports: OutputPorts) {
+  const options = viewOptions(look, ports);
+  const { pen, columns, flags } = options;
   const history = createChangeLines(options);
   let timeline: Timeline | undefined;
-  const { add, leave, ...painting } = createPainting(options, (columns, rows) =>
-    timeline ? frame(timeline, Math.max(clock.now(), timeline.now), { columns, rows, pen, flags }) : [],
+  const { add, leave, say, close } = createPainting(pen, ports, (width, rows) =>
+    timeline ? frame(timeline, Math.max(ports.clock.now(), timeline.now), { columns: width, rows, pen, flags }) : [],
   );
   return {
-    ...painting,
+    say,
+    close,
     /** `next` is undefined until the pod has been seen. */
     step: (next: Timeline | undefined, observation: Observation) => {
       timeline = next;
@@ -34,19 +36,16 @@ export function createLive(options: ViewOptions) {
     /** Replaces the frame by the card, or after Ctrl-C by its closing sentence. */
     end: (report: Report) => {
       // run/ending/leaving.ts has already printed what happens to the pod.
-      if (report.verdict.exitCode > 128 && !options.verbose)
-        return leave(lastLines({ pen, columns: options.columns() }, iconOf(report), closingText(report)));
-      leave([...history.rest(report.timeline), '', ...endLines(report, { ...options, columns: options.columns() })]);
+      if (report.verdict.exitCode > 128 && !look.verbose)
+        return leave(lastLines({ pen, columns: columns() }, iconOf(report), closingText(report)));
+      leave([...history.rest(report.timeline), '', ...endLines(report, { ...options, columns: columns() })]);
     },
   };
 }
 
 export function openTerminal(kind: Format['kind'], look: LookOptions, ports: OutputPorts): View {
-  const options = viewOptions(look, ports);
-  if (look.isSorted) return createSortedLines(options);
-  if (!isRepainted(kind, ports)) return withTimelines(createLines(options));
-  const live = createLive(options);
-  return { ...withTimelines(live), ...repainting(ports, live) };
+  if (look.isSorted) return createSortedLines(viewOptions(look, ports));
+  return withTimelines(isRepainted(kind, ports) ? createLive(look, ports) : createLines(viewOptions(look, ports)));
 }
 
 /** Whether the live view is requested and the terminal can show it; else there are lines. */
@@ -54,42 +53,22 @@ export const isRepainted = (kind: Format['kind'], { stdout, env }: OutputPorts):
   kind === 'live' && canRepaint({ env, isTty: stdout.isTty });
 
 /** The options of a view on stdout. */
-export const viewOptions = (look: LookOptions, { stdout, clock, ...others }: OutputPorts): ViewOptions => ({
+export const viewOptions = (look: LookOptions, ports: OutputPorts): ViewOptions => ({
   ...look,
-  pen: penOn(look, { stdout, ...others }),
-  write: (text) => stdout.write(text),
-  columns: () => (stdout.isTty ? stdout.columns() : Infinity),
-  rows: () => stdout.rows(),
-  clock,
+  pen: penOn(look, ports),
+  write: (text) => ports.stdout.write(text),
+  columns: () => (ports.stdout.isTty ? ports.stdout.columns() : Infinity),
 });
-
-/** What an output does with a view that repaints. */
-export function repainting(
-  { stdout, stderr }: OutputPorts,
-  view: Pick<ReturnType<typeof createLive>, 'resize' | 'suspend' | 'say' | 'close'>,
-) {
-  const unsubscribe = [stdout.onResize(() => view.resize()), stdout.onSuspend(() => view.suspend())];
-  return {
-    say(text: string): boolean {
-      if (stderr.isTty) view.say(text);
-      return stderr.isTty;
-    },
-    close(): void {
-      unsubscribe.forEach((stop) => stop());
-      view.close();
-    },
-  };
-}
 
 /** Shows the timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
 function withTimelines(view: Pick<ReturnType<typeof createLive>, 'step' | 'end'>): View {
   const isWorthIt = createChatterLimit();
   let timeline: Timeline | undefined;
   return {
+    ...view,
     step(trace, observation) {
       if (isWorthIt(trace, observation)) timeline = timelineOf(trace);
       view.step(timeline, observation);
     },
-    end: (report) => view.end(report),
   };
 }

@@ -25,25 +25,18 @@ const maxHoldMs = 1000;
 export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => PrintEvent[] {
   /** `result`: the part of the printed text that can still change. */
   const printed = new Map<string, { readonly mark: Mark; readonly result: string }>();
-  /** Marks that are held back, and since when (ms) each has certainly happened. */
-  let held = new Map<string, number | undefined>();
   /** ms: the time of the last line. */
   let above = -Infinity;
   return (timeline, isLast) => {
     const { now } = timeline;
     const marks = worthPrinting(timeline.marks, printed);
-    const heldSince = ({ id, at }: Mark): number | undefined =>
-      held.get(id) ?? (at.latest <= now + 1 ? now : undefined);
-    const ready = new Set(
-      marks.filter((mark) => isLast || printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
-    );
+    const ready = new Set(marks.filter((mark) => isLast || printed.has(mark.id) || isReady(mark, timeline)));
     // What has certainly happened is not held back behind what comes after it.
     const last = marks.findLastIndex((mark) => ready.has(mark) && !printed.has(mark.id));
     for (const mark of marks.slice(0, Math.max(0, last)))
-      if (heldSince(mark) !== undefined && !dependsOnHook(mark, timeline)) ready.add(mark);
+      if (mark.at.latest <= now + 1 && !dependsOnHook(mark, timeline)) ready.add(mark);
     for (const mark of [...ready])
       if (!printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
-    held = new Map(marks.flatMap((mark) => (ready.has(mark) ? [] : [[mark.id, heldSince(mark)]])));
     const events: PrintEvent[] = [];
     const lines = new Map<string, { mark: Mark; at: number; isLate: boolean }>();
     for (const placed of inPrintedOrder(marks.filter((one) => ready.has(one)))) {
@@ -114,7 +107,7 @@ function resultOf(mark: Mark, { containers }: Timeline): string {
   return mark.name === 'prestop-ended' && (outcome === 'failed' || outcome === 'cut-off') ? outcome : '';
 }
 
-function isReady(mark: Mark, timeline: Timeline, since: number | undefined): boolean {
+function isReady(mark: Mark, timeline: Timeline): boolean {
   const { marks, now } = timeline;
   const { name, subject, at, provisional } = mark;
   // Another one may follow.
@@ -123,7 +116,7 @@ function isReady(mark: Mark, timeline: Timeline, since: number | undefined): boo
   const isUncertain = at.basis === 'inferred' && at.latest - at.earliest > maxWidthMs;
   // The end of a log is printed at once: for seconds, nothing else shows that the container is gone.
   if (hasEnded || !isUncertain || (name === 'exited' && provisional)) return true;
-  return since !== undefined && now - since >= maxHoldMs && !dependsOnHook(mark, timeline);
+  return now - at.latest >= maxHoldMs && !dependsOnHook(mark, timeline);
 }
 
 /** Only the container's end shows whether such a hook ended before the grace period did. */

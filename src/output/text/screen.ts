@@ -5,9 +5,9 @@
  * Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
  */
 import type { Pen } from '../palette.ts';
+import type { Output, OutputPorts } from '../ports.ts';
 import { clipPieces, flow, paintedRuns, piece, piecesWidth, plain, type Piece } from '../prose.ts';
 import { safeLines } from '../safe-text.ts';
-import type { ViewOptions } from '../view.ts';
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
@@ -17,7 +17,7 @@ const eraseBelow = '\u001b[J';
 const eraseLine = '\u001b[2K';
 const eraseRest = '\u001b[K';
 
-function createScreen(write: (text: string) => void, columns: () => number, pen: Pen) {
+function createScreen(stdout: Output, pen: Pen) {
   let region: readonly { readonly text: string; readonly width: number }[] = [];
   let isKnown = true;
   let isCursorHidden = false;
@@ -27,7 +27,7 @@ function createScreen(write: (text: string) => void, columns: () => number, pen:
    * some terminals go on to take it for one line with the next row, and rewrap both at the next resize.
    */
   const erased = (): string => {
-    const most = Math.max(1, columns());
+    const most = Math.max(1, stdout.columns());
     const rows = region.slice(0, -1).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / most)), 0);
     return `\r${eraseBelow}${`\u001b[A${eraseLine}`.repeat(rows)}`;
   };
@@ -47,7 +47,7 @@ function createScreen(write: (text: string) => void, columns: () => number, pen:
       const painted = next.map(({ text }, at) => (isSame(at) ? '' : `${text}${eraseRest}`)).join('\r\n');
       const text = `${start}${scrolled}${painted}${next.length < region.length ? eraseBelow : ''}`;
       const isLarge = !isKnown || above.length > 0;
-      write(`${isCursorHidden ? '' : hideCursor}${isLarge ? `${beginSync}${text}${endSync}` : text}\r`);
+      stdout.write(`${isCursorHidden ? '' : hideCursor}${isLarge ? `${beginSync}${text}${endSync}` : text}\r`);
       region = next;
       isKnown = true;
       isCursorHidden = true;
@@ -61,7 +61,7 @@ function createScreen(write: (text: string) => void, columns: () => number, pen:
       const cursor = isCursorHidden ? showCursor : '';
       region = [];
       isCursorHidden = false;
-      if (text + cursor !== '') write(text + cursor);
+      if (text + cursor !== '') stdout.write(text + cursor);
     },
   };
 }
@@ -73,10 +73,11 @@ const spinnerMs = 100;
  * this many columns and rows; what exceeds them is cut off, so that it can always be repainted.
  */
 export function createPainting(
-  { pen, write, columns, rows, clock }: ViewOptions,
+  pen: Pen,
+  { stdout, stderr, clock }: Pick<OutputPorts, 'stdout' | 'stderr' | 'clock'>,
   draw: (columns: number, rows: number) => Piece[][],
 ) {
-  const screen = createScreen(write, columns, pen);
+  const screen = createScreen(stdout, pen);
   let above: string[] = [];
   let hasContent = false;
   let closed = false;
@@ -84,11 +85,11 @@ export function createPainting(
   let cancel = (): void => {};
   const paint = (): void => {
     cancel();
-    const [width, room] = [columns() - 1, rows() - 1];
+    const [width, room] = [stdout.columns() - 1, stdout.rows() - 1];
     const drawn = width < 1 || room < 1 ? [] : draw(width, room).slice(0, room);
     const lines = drawn.map((line) => clipPieces(pen, line, width));
     hasContent ||= lines.length + above.length > 0;
-    const hasWritten = screen.paint(above, hasContent ? lines : [spinner(pen, clock.now(), columns())]);
+    const hasWritten = screen.paint(above, hasContent ? lines : [spinner(pen, clock.now(), width)]);
     if (hasWritten && hasContent) paintedAt = clock.now();
     above = [];
     if (!hasContent || lines.length > 0) paintAfter(hasContent ? 1000 : spinnerMs);
@@ -98,10 +99,7 @@ export function createPainting(
     cancel = clock.setTimeout(paint, ms);
   };
   /** Not more often than people can read. */
-  const paintSoon = (): void => {
-    const wait = paintedAt + 100 - clock.now();
-    return wait <= 0 ? paint() : paintAfter(wait);
-  };
+  const paintSoon = (): void => paintAfter(Math.max(0, paintedAt + 100 - clock.now()));
   /** Prints lines above the region, which is repainted soon. */
   const add = (lines: readonly string[]): void => {
     if (closed) return;
@@ -113,33 +111,35 @@ export function createPainting(
     if (closed) return;
     closed = true;
     cancel();
+    unsubscribe.forEach((stop) => stop());
     screen.leave([...above, ...lines]);
   };
+  const resize = (): void => {
+    screen.forget();
+    paintSoon();
+  };
+  // Once this process is suspended, the terminal is the shell's until the next painting.
+  const unsubscribe = [stdout.onResize(resize), stdout.onSuspend(() => screen.leave([]))];
   paint();
   return {
     add,
-    resize: () => {
-      if (closed) return;
-      screen.forget();
-      paintSoon();
-    },
-    /** This process is about to be suspended: the terminal is the shell's until the next painting. */
-    suspend: () => screen.leave([]),
-    /** Prints our own message, whole lines, above the region. */
-    say: (text: string) => {
+    /** Prints our own message, whole lines, above the region; false: stderr is not this terminal. */
+    say: (text: string): boolean => {
+      if (!stderr.isTty) return false;
       // Wrapped here: if the terminal wrapped it, an older painting would show after the last row.
       const raw = safeLines(text.replace(/\n$/, '')).split('\n');
-      const lines = raw.flatMap((line) => flow(pen, [plain(line)], { width: columns(), hang: 2 }));
-      if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
+      const lines = raw.flatMap((line) => flow(pen, [plain(line)], { width: stdout.columns(), hang: 2 }));
+      if (closed) stdout.write(lines.map((line) => `${line}\r\n`).join(''));
       else add(lines);
+      return true;
     },
     leave,
     close: () => leave([]),
   };
 }
 
-function spinner(pen: Pen, now: number, columns: number): Piece[] {
+function spinner(pen: Pen, now: number, width: number): Piece[] {
   const frames = pen.style.unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/';
   const sign = frames.charAt(Math.floor(now / spinnerMs) % frames.length);
-  return clipPieces(pen, [piece('accent', sign), plain(' reading the pod')], columns - 1);
+  return clipPieces(pen, [piece('accent', sign), plain(' reading the pod')], width);
 }

@@ -1,9 +1,12 @@
 /** Plays observations into the live view in virtual time, and records each write with its time. */
 import { createLive } from '../../../src/output/text/live.ts';
-import { penFor, type Style } from '../../../src/output/palette.ts';
+import type { Style } from '../../../src/output/palette.ts';
+import type { Output } from '../../../src/output/ports.ts';
+import type { LookOptions } from '../../../src/output/view.ts';
 import type { Played } from '../../helpers/recordings.ts';
 import { createVirtualClock } from '../../demo/helpers/virtual-clock.ts';
 import type { Happening } from './screen.ts';
+import { outputOf, portsOn } from './ports.ts';
 
 export interface Play {
   columns: number;
@@ -20,22 +23,29 @@ export function play(played: Played, { columns, rows, style, until, resize }: Pl
   /** The time of each write, ms. */
   const writtenAt: number[] = [];
   const clock = createVirtualClock(played.steps[0]?.observation.at ?? 0);
-  const live = createLive({
-    write: (text) => {
+  let onResize = (): void => {};
+  const stdout: Output = {
+    ...outputOf((text) => {
       happenings.push({ kind: 'write', text });
       writtenAt.push(clock.now());
+    }, size),
+    onResize: (listener) => {
+      onResize = listener;
+      return () => {};
     },
-    pen: penFor(style),
-    columns: () => size.columns,
-    rows: () => size.rows,
-    clock,
+  };
+  const look: LookOptions = {
+    color: style.color ? 'always' : 'never',
+    ascii: !style.unicode,
     timestamps: 'relative',
-  });
+    logs: false,
+  };
+  const live = createLive(look, portsOn(stdout, clock));
   const zero = zeroOf(played);
   const resizeNow = ({ at: _, ...next }: NonNullable<Play['resize']>): void => {
     Object.assign(size, next);
     happenings.push({ kind: 'resize', ...next });
-    live.resize();
+    onResize();
   };
   if (resize) clock.setTimeout(() => resizeNow(resize), Math.max(0, zero + resize.at * 1000 - clock.now()));
   const endsAt = until === undefined ? Infinity : zero + until * 1000;

@@ -265,11 +265,11 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   // What logs all the time goes on after a signal that it never got, and an access log ends with its requests.
   const hasReacted = handlesIt || [...log.signalLines, log.stopLine].some((line) => line && line.value > from);
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
-  const killedAt = kill?.node.lo ?? Infinity;
-  const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);
-  if ((lastLine > from && hasReacted) || wasUnready || failed.some(({ time }) => time.hi <= killedAt)) return 'seen';
-  // What was perhaps before the kill may have been a reaction; the kill itself fails probes too.
-  if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < killedAt)) return undefined;
+  const { node, client } = kill ?? exit.at;
+  if ((lastLine > from && hasReacted) || (readyLost?.at ?? Infinity) < client.lo) return 'seen';
+  if (failed.some(({ time }) => time.hi <= node.lo)) return 'seen';
+  // What was perhaps before the kill (or the exit, if none is dated) may have been a reaction; the kill itself fails probes too.
+  if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < node.lo)) return undefined;
   return wasLogFollowed(trace, container) && !handlesIt ? 'none' : undefined;
 }
 

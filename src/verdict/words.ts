@@ -52,10 +52,8 @@ export const outwards = (ms: number, round: (steps: number) => number): string =
   secondsText(printedMs(ms, round), ms < 95 ? 2 : 1);
 
 /** What is printed of a length: hundredths of a second below 0.095 s, otherwise tenths; ms. */
-const printedMs = (ms: number, round: (steps: number) => number): number => {
-  const step = ms < 95 ? 10 : 100;
-  return round(ms / step) * step;
-};
+const printedMs = (ms: number, round: (steps: number) => number): number =>
+  ms < 95 ? round(ms / 10) * 10 : round(ms / 100) * 100;
 
 /** No value between its bounds is printed. */
 export const isVague = (length: Length): boolean => mayBeNearZero(length.min, length.max) || isRange(length);

@@ -82,11 +82,12 @@ export const containerRules: ContainerRules = {
     const { name, kind, outcome, probable, reaction, drain } = container;
     if (outcome !== 'killed' || (kind !== 'container' && kind !== 'init')) return undefined;
     const length = drain ? ` ${lengthText(drain).replace('≤', 'up to ')} after ${signalName(container)}` : '';
+    const lowered = loweredGraceText(input);
     return {
       severity: 'error',
       message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}, when its ${graceText(input.timeline)} ended (exit 137)`,
-      clause: [`${name} was still running${length}`, loweredGraceText(input) ?? []].flat().join('; '),
-      why: reaction === 'none' ? undefined : shellText(input.timeline, container),
+      clause: [`${name} was still running${length}`, lowered ?? []].flat().join('; '),
+      why: (probable && lowered) || (reaction === 'none' ? undefined : shellText(input.timeline, container)),
     };
   },
 

@@ -21,7 +21,7 @@ export interface ReportTable {
 
 /** Without those that have no rows. `marks` and `observations` are left out where other lines show them. */
 export const tablesOf = (report: Report): ReportTable[] =>
-  [ledger, findings, marks, phases, containers, accuracy, observations]
+  [ledger, findings, marks, phases, accuracy, observations]
     .map((table) => table(report))
     .filter(({ rows }) => rows.length > 0);
 
@@ -74,23 +74,6 @@ const phases = ({ timeline }: Report): ReportTable => ({
     graceShareText(phase, timeline),
   ]),
 });
-
-function containers({ timeline }: Report): ReportTable {
-  const moment = (at: Interval | undefined): string => (at ? offset(at, timeline) : '–');
-  return {
-    title: 'Containers',
-    columns: ['`container', 'kind', 'preStop', '#stop signal', '#SIGKILL', '#exit', 'result'],
-    rows: timeline.containers.map((container) => [
-      container.name,
-      container.kind,
-      container.preStop ? `${container.preStop.kind}, ${container.preStop.outcome}` : 'none',
-      `${moment(container.stopSignal)} ${container.stopSignal?.signal ?? ''}`.trim(),
-      moment(container.kill),
-      moment(container.exit?.at),
-      exitText(container),
-    ]),
-  };
-}
 
 function accuracy({ timeline: { gaps, assumes, clocks, contradictions, zero } }: Report): ReportTable {
   const after = (at: number): string => `${signed(at - zero, 1)}s`;

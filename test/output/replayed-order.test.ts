@@ -8,7 +8,7 @@ import { play } from './helpers/every-output.ts';
 function signalsAndUpdates(text: string) {
   const lines = text.replace(/\n {20,}/g, ' ');
   const signals = lines.matchAll(/^ {2}\S+ +\u2248?\+(\d+\.\d\d) {2}(\S+) +(?:SIG\w+|stop signal) sent$/gm);
-  const stands = [...signals].filter(([, , name]) => !lines.includes(`update       ${name}: not confirmed: `));
+  const stands = [...signals].filter(([, , name]) => !lines.includes(`update       not confirmed: ${name} `));
   const exits = lines.matchAll(/ update +(\S+) (?:exited|OOMKilled).* [\u2248\u2264]?\+(\d+\.\d\d)$/gm);
   return {
     signals: new Map(stands.map(([, seconds, name]) => [name, Number(seconds)])),

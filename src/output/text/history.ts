@@ -1,9 +1,9 @@
 /** What lines mode writes while a pod shuts down, and what scrolls by above the live view: heading, changes, log lines. */
-import type { Interval, Mark, Timeline } from '../../infer/timeline.ts';
+import type { Interval, Timeline } from '../../infer/timeline.ts';
 import type { Probe } from '../../model/observe/container.ts';
 import type { Observation } from '../../model/observation.ts';
 import { containersOf } from '../../model/pod.ts';
-import { hookText, markText, type MarkText } from '../mark-text.ts';
+import { hookText, markText } from '../mark-text.ts';
 import { createMarkPrinter, inPrintedOrder, worthPrinting, type PrintEvent } from './next-to-print.ts';
 import type { Pen } from '../palette.ts';
 import { podGraceText, ownerText, podText } from '../pod-facts.ts';
@@ -131,18 +131,10 @@ function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): 
   const { kind, mark, at } = event;
   const words = markText(mark, timeline, layout.timestamps);
   if (kind === 'mark') return line(layout, mark.at, words.who, [piece(words.ink, forTerminal(words.text))]);
-  const text = kind === 'update' ? updateText(event, words, layout) : retractedText(mark, words);
+  const what = `${words.who} ${words.text}`;
+  const text = kind === 'update' ? `${what} at ${offsetText(mark.at, layout.zero ?? 0)}` : `not confirmed: ${what}`;
   return line(layout, exactly(at), 'update', [piece('warning', forTerminal(text))]);
 }
-
-/** `app exited 0 ≈+4.20 → +3.30`; `app exited 0 at +3.30` */
-const updateText = ({ mark, was }: PrintEvent, { who, text }: MarkText, { zero = 0 }: LineLayout): string =>
-  `${who} ${text} ${was ? `${offsetText(was, zero)} →` : 'at'} ${offsetText(mark.at, zero)}`;
-
-const retractedText = ({ name }: Mark, { who, text }: MarkText): string =>
-  name === 'exited'
-    ? `${who} is still running (its log stream closed for another reason)`
-    : `${who}: not confirmed: ${text}`;
 
 function line(
   { pen, timestamps, width, who: columns, zero }: LineLayout,

@@ -12,8 +12,6 @@ export interface PrintEvent {
   readonly mark: Mark;
   /** The time of the line, ms. */
   readonly at: number;
-  /** What was printed of an updated mark, if that is no longer possible. */
-  readonly was?: Interval | undefined;
 }
 
 /** An inferred mark with a wider interval is held back. */
@@ -54,10 +52,8 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
     for (const { mark, at, isLate } of [...lines.values()].sort((a, b) => a.at - b.at)) {
       const result = resultOf(mark, timeline);
       const old = printed.get(mark.id);
-      const isMoved = old && hasMoved(old.mark.at, mark.at);
-      if (old && !isMoved && result === old.result) continue;
-      const was = old && (isMoved || isWide(old.mark.at)) ? old.mark.at : undefined;
-      events.push({ kind: isLate ? 'update' : 'mark', mark, at, was });
+      if (old && !hasMoved(old.mark.at, mark.at) && result === old.result) continue;
+      events.push({ kind: isLate ? 'update' : 'mark', mark, at });
       above = at;
       printed.set(mark.id, { mark, result });
     }

@@ -18,10 +18,9 @@ import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
 import { createRolloutFacts, type NewPod, type RolloutFacts, type ServiceCounts } from './text/rollout-facts.ts';
 import { isRepainted, viewOptions } from './text/live.ts';
 import type { LookOptions, View } from './view.ts';
-import { isStillRunning, killDueIn, durationText, nodeTrouble, liveStatus } from './text/status.ts';
+import { isStillRunning, graceOfNext, durationText, nodeTrouble, liveStatus } from './text/status.ts';
 import type { Timeline } from '../infer/timeline.ts';
-import { shareText, plural } from '../verdict/words.ts';
-import { graceMs } from '../verdict/rule-input.ts';
+import { plural } from '../verdict/words.ts';
 import { shareInk } from './mark-text.ts';
 import type { FrameWindow } from './text/frame.ts';
 import { dim, liveTable, piece, plain, type Piece, type TableRow } from './prose.ts';
@@ -109,23 +108,20 @@ export function liveView(look: LookOptions, ports: OutputPorts): SeveralView {
 /** All that the live table is drawn from, after each observation. */
 type RolloutState = ReturnType<typeof tableOf> & RolloutFacts;
 
-/** Every pod whose deletion was seen: first those that have ended, then the others, each in the order of its deletion. */
+/** Every pod whose deletion was seen: those that have ended, and the others in the order of their deletions. */
 function tableOf({ target, traces, reports, held = new Map() }: SoFar) {
-  const ended = reports.map((report) => ({ timeline: report.timeline, report }));
   const open = traces.keys().flatMap((key) => {
     const trace = traces.get(key);
     const timeline = trace && timelineOf(trace);
-    return timeline?.deleted ? [{ timeline, report: undefined }] : [];
+    return timeline?.deleted ? timeline : [];
   });
-  const namespace = (open[0] ?? ended[0])?.timeline.pod.metadata.namespace ?? '';
-  return { target, namespace, pods: [...ended, ...open], held };
+  return { target, ended: reports, open, held };
 }
 
 export function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Piece[][] {
   const { columns: width, rows: room, pen, flags = '' } = window;
-  const ended = state.pods.flatMap(({ report }) => report ?? []);
-  const open = state.pods.filter(({ report }) => report === undefined);
-  const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
+  const { ended, open } = state;
+  const trouble = open.flatMap((timeline) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
   const head: Piece[][] = [
     topLine(state, now),
     ...(trouble === undefined ? [] : [[piece('bad', `  ${pen.symbol('bad')} ${forTerminal(trouble)}`)]]),
@@ -139,36 +135,39 @@ export function rolloutFrame(state: RolloutState, now: number, window: FrameWind
   const spaceOfNew = newPods.length === 0 ? 0 : Math.min(newPods.length + 1, Math.max(2, Math.floor(space / 2)));
   const spaceOfOld = open.length === 0 ? 0 : Math.min(open.length + 1, space - spaceOfNew);
   /** As many as fit in `most` lines together with their titles, and a line that counts the rest. */
-  const fitted = <T>(
-    titles: readonly string[],
-    pods: readonly T[],
-    of: (pod: T, now: number) => TableRow,
-    most: number,
-    what: string,
-  ) => {
-    const shown = pods.length < most ? pods : pods.slice(0, Math.max(0, most - 2));
-    const left = pods.length - shown.length;
-    const rest = left > 0 && most > 0 ? [[dim(`  … ${left} more ${what}`)]] : [];
-    const lines = shown.map((pod) => of(pod, now));
-    return [...liveTable(pen, titles, lines, width), ...rest];
+  const fitted = (titles: readonly string[], rows: readonly TableRow[], most: number, what: string): Piece[][] => {
+    const shown = rows.length < most ? rows : rows.slice(0, Math.max(0, most - 2));
+    const left = rows.length - shown.length;
+    return [
+      ...liveTable(pen, titles, shown, width),
+      ...(left > 0 && most > 0 ? [[dim(`  … ${left} more ${what}`)]] : []),
+    ];
   };
+  const newRows = newPods.map((pod) => newRow(pod, now));
   return [
     ...head,
     // Oldest deletions first: those pods end next, or hang.
-    ...fitted(width < 90 ? narrowTitles : columnTitles, open, rowOf, spaceOfOld, 'terminating'),
-    ...fitted(['NEW POD', 'AGE', 'STEP'], newPods, newRow, space - spaceOfOld, 'new'),
+    ...fitted(
+      width < 90 ? narrowTitles : columnTitles,
+      open.map((pod) => rowOf(pod, now)),
+      spaceOfOld,
+      'terminating',
+    ),
+    ...fitted(['NEW POD', 'AGE', 'STEP'], newRows, space - spaceOfOld, 'new'),
     ...services,
   ];
 }
 
 /** `shop deployment/checkout · 0:21 · 3 of 6 pods terminated · 2 new ready` */
-function topLine({ target, namespace, pods, oldPods = 0, newPods }: RolloutState, now: number): Piece[] {
-  const start = Math.min(now, ...pods.map(({ timeline }) => timeline.zero));
+function topLine({ target, ended, open, oldPods = 0, newPods }: RolloutState, now: number): Piece[] {
+  const pods = [...ended.map(({ timeline }) => timeline), ...open];
+  const start = Math.min(now, ...pods.map(({ zero }) => zero));
+  const namespace = pods[0]?.pod.metadata.namespace ?? '';
   const facts = [
     ...(pods.length > 0 ? [durationText(now - start)] : []),
     pods.length === 0
       ? 'waiting for a pod to be deleted'
-      : `${pods.filter(({ report }) => report).length} of ${plural(Math.max(oldPods, pods.length), 'pod')} terminated`,
+      : `${ended.length} of ${plural(Math.max(oldPods, pods.length), 'pod')} terminated`,
     ...(newPods.length > 0 ? [`${newPods.filter(({ isReady }) => isReady).length} new ready`] : []),
   ];
   return [piece('strong', forTerminal(`${namespace} ${target}`.trim())), ...facts.map((fact) => plain(` · ${fact}`))];
@@ -196,23 +195,21 @@ const serviceRow = ({ name, now, fewest, wanted }: ServiceCounts): TableRow => (
   ink: now === 0 || fewest === 0 ? 'bad' : wanted !== undefined && now < wanted ? 'warning' : 'good',
 });
 
-function rowOf({ timeline }: RolloutState['pods'][number], now: number): TableRow {
-  const grace = graceMs(timeline);
-  const running = timeline.containers.filter(isStillRunning);
-  const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
-  const share = since === undefined ? 0 : Math.max(0, now - since) / grace;
-  const left = killDueIn(timeline, now);
+function rowOf(timeline: Timeline, now: number): TableRow {
+  const counted = graceOfNext(timeline);
+  const share = counted ? Math.max(0, now - counted.start) / (counted.end - counted.start) : 0;
+  const left = counted && counted.end - now;
   const exits = timeline.containers.flatMap(({ exit }) => (exit?.code === undefined ? [] : [exit.code]));
   return {
     cells: [
       forTerminal(timeline.pod.metadata.name),
       durationText(now - timeline.zero),
       stepOf(timeline, now),
-      running.length > 0 && since !== undefined ? shareText({ min: share, max: share, shown: share }, grace) : '–',
+      counted ? `${Math.round(share * 100)}%` : '–',
       left === undefined ? '–' : left <= 0 ? 'due' : `${Math.ceil(left / 1000)}s`,
-      running.length === 0 && exits.length > 0 ? `exit ${Math.max(...exits)}` : '',
+      !timeline.containers.some(isStillRunning) && exits.length > 0 ? `exit ${Math.max(...exits)}` : '',
     ],
-    ink: running.length > 0 ? shareInk(share) : 'plain',
+    ink: counted ? shareInk(share) : 'plain',
   };
 }
 

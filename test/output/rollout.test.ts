@@ -166,18 +166,13 @@ describe('the table of many pods', () => {
   };
   type Beside = Partial<Record<'newPods', NewPod[]> & { held: Map<string, string>; services: ServiceCounts[] }>;
   const table = (columns: number, rows: number, count: number, ended: Report[] = [], beside: Beside = {}) => {
-    const running = pods(count).map(({ timeline }) => ({
-      report: undefined,
-      timeline: {
-        ...timeline,
-        marks: timeline.marks.filter((mark) => mark.at.shown <= now && mark.name !== 'exited'),
-        containers: timeline.containers.map(({ exit: _exit, ...one }) => one),
-      },
+    const open = pods(count).map(({ timeline }) => ({
+      ...timeline,
+      marks: timeline.marks.filter((mark) => mark.at.shown <= now && mark.name !== 'exited'),
+      containers: timeline.containers.map(({ exit: _exit, ...one }) => one),
     }));
-    const all = [...ended.map((report) => ({ timeline: report.timeline, report })), ...running];
-    const facts = { oldPods: all.length, newPods: [], services: [], held: new Map(), ...beside };
-    const namespace = all.length > 0 ? 'shop' : '';
-    const state = { target: 'deployment/web', namespace, pods: all, ...facts };
+    const facts = { oldPods: ended.length + count, newPods: [], services: [], held: new Map(), ...beside };
+    const state = { target: 'deployment/web', ended, open, ...facts };
     const frame = rolloutFrame(state, now, { columns: columns - 1, rows: rows - 1, pen });
     return frame.map((line) =>
       line
@@ -189,7 +184,7 @@ describe('the table of many pods', () => {
 
   it('has a row for each terminating pod, and counts the terminated ones', async () => {
     const lines = table(100, 24, 4, [...pods(11), ...pods(1, killed)]);
-    expect(lines[0]).toContain('shop deployment/web · 0:02 · 12 of 16 pods terminated');
+    expect(lines[0]).toContain('deployment/web · 0:02 · 12 of 16 pods terminated');
     expect(lines[1]).toContain('11 Graceful, 1 SIGKILLed');
     expect(lines[2]).toMatch(/POD +AGE OF DELETION +PHASE +GRACE USED +SIGKILL IN +RESULT/);
     expect(lines.filter((line) => /^ {2}web-\d/.test(line))).toHaveLength(4);
@@ -209,7 +204,7 @@ describe('the table of many pods', () => {
     const services = [{ name: 'web', now: 3, fewest: 2, wanted: 4 }];
     const held = new Map([['shop/web-9', 'its eviction was refused']]);
     const lines = table(100, 24, 2, [], { newPods, services, held });
-    expect(lines[0]).toBe('shop deployment/web · 0:02 · 0 of 2 pods terminated · 1 new ready');
+    expect(lines[0]).toBe('graceful-exit deployment/web · 0:02 · 0 of 2 pods terminated · 1 new ready');
     expect(lines[1]).toBe('  shop/web-9: its eviction was refused');
     const rows = lines.filter((line) => line !== '').map((line) => line.trim().split(/ {2,}/).join(' | '));
     expect(rows.slice(-5)).toEqual([

@@ -31,102 +31,92 @@ export interface RolloutFacts {
   readonly services: readonly ServiceCounts[];
 }
 
-/** An object as it was seen last. */
-interface Known<T extends ObservedObject = Pod | EndpointSlice | Owner> {
-  readonly object: T;
+interface KnownPod {
+  readonly pod: Pod;
   /** When it was seen first. */
   readonly seenAt: number;
-  /** Of a pod: the newest Event that says why it is not ready, and what the pod was doing then. */
+  /** The newest Event that says why it is not ready, and what the pod was doing then. */
   readonly event?: { readonly step: Step; readonly reason: string; readonly count: number };
 }
 
-/** What is gone if a list of this stream does not have it. */
-const listedKinds: Partial<Record<StreamName, ObservedObject['kind']>> = {
-  pods: 'Pod',
-  endpointslices: 'EndpointSlice',
-};
-
 export function createRolloutFacts() {
-  /** By uid. */
-  const known = new Map<string, Known>();
+  // By uid.
+  let pods = new Map<string, KnownPod>();
+  let slices = new Map<string, EndpointSlice>();
+  const owners = new Map<string, Owner>();
   const fewest = new Map<string, number>();
   /** The workloads of the old pods, and the pods by uid; undefined until the pods are listed. */
   let old: { readonly workloads: Set<string>; readonly pods: Set<string> } | undefined;
   let target = '';
 
-  const takeEvent = ({ type, reason, count, involvedObject: { uid = '' } }: Event): void => {
-    const pod = known.get(uid);
-    if (pod && hasPod(pod) && (type === 'Warning' || reason === 'Pulling'))
-      known.set(uid, { ...pod, event: { step: stepOf(pod.object), reason, count } });
-  };
   const takeObject = (object: ObservedObject, at: number): void => {
-    if (isKnown(object)) known.set(object.metadata.uid, { seenAt: at, ...known.get(object.metadata.uid), object });
+    const { uid } = object.metadata;
+    const about = object.kind === 'Event' ? pods.get(object.involvedObject.uid ?? '') : undefined;
+    if (object.kind === 'Event' && about) pods.set(about.pod.metadata.uid, withEvent(about, object));
+    if (object.kind === 'Pod') pods.set(uid, { seenAt: at, ...pods.get(uid), pod: object });
+    if (object.kind === 'EndpointSlice') slices.set(uid, object);
+    if (isTopOwner(object)) owners.set(uid, object);
   };
+  /** What a list does not have is gone. */
   const takeList = (objects: readonly ObservedObject[], stream: StreamName, at: number): void => {
     const uids = new Set(objects.map(({ metadata }) => metadata.uid));
-    for (const [uid, { object }] of known) if (object.kind === listedKinds[stream] && !uids.has(uid)) known.delete(uid);
+    if (stream === 'pods') pods = new Map([...pods].filter(([uid]) => uids.has(uid)));
+    if (stream === 'endpointslices') slices = new Map();
     objects.forEach((object) => takeObject(object, at));
     if (stream !== 'pods' || old) return;
-    const pods = objects.filter(isPod);
-    const first = pods.filter((pod) => isReplaced(pod, pods, target));
+    const listed = objects.filter((object) => object.kind === 'Pod');
+    const first = listed.filter((pod) => isReplaced(pod, listed, target));
     old = { workloads: new Set(first.map(familyOf)), pods: new Set(first.map(({ metadata }) => metadata.uid)) };
   };
   const take = (o: Observation): void => {
     if (o.kind === 'began') target = o.target ?? '';
     if (o.kind === 'listed') takeList(o.objects, o.stream, o.at);
     if (o.kind !== 'changed') return;
-    if (o.object.kind === 'Event') takeEvent(o.object);
-    else if (o.change === 'DELETED') known.delete(o.object.metadata.uid);
+    if (o.change === 'DELETED') [pods, slices, owners].forEach((known) => known.delete(o.object.metadata.uid));
     else takeObject(o.object, o.at);
   };
   /** Pods of a node are replaced on other nodes, which are not watched. */
-  const isNew = ({ object: pod }: Known<Pod>): boolean =>
+  const isNew = ({ pod }: KnownPod): boolean =>
     pod.metadata.deletionTimestamp === undefined &&
     !isFinished(pod) &&
     !target.startsWith('node/') &&
     old?.pods.has(pod.metadata.uid) === false &&
     old.workloads.has(familyOf(pod));
-  const objects = (): Known['object'][] => [...known.values()].map(({ object }) => object);
   return {
     /** Takes what arrived together: between two changes of one moment, a Service may seem to lose endpoints. */
     take(observations: readonly Observation[]): void {
       observations.forEach(take);
       if (!observations.some((o) => 'stream' in o && o.stream === 'endpointslices')) return;
-      for (const [service, { size }] of readyByService(objects()))
+      for (const [service, { size }] of readyByService(slices.values()))
         fewest.set(service, Math.min(size, fewest.get(service) ?? Infinity));
     },
     facts(): RolloutFacts {
-      const [owner, another] = objects().filter(isTopOwner);
-      const wanted = another ? undefined : (owner?.spec.replicas ?? owner?.status.desiredNumberScheduled);
+      const wanted = replicasOf(...owners.values());
       return {
         oldPods: old?.pods.size,
-        newPods: [...known.values()].filter(hasPod).filter(isNew).map(newPodOf),
-        services: [...readyByService(objects())].map(([name, ready]) => ({
+        newPods: [...pods.values()].filter(isNew).map(newPodOf),
+        services: [...readyByService(slices.values())].map(([name, ready]) => ({
           name,
           now: ready.size,
           fewest: fewest.get(name) ?? ready.size,
-          wanted: [...ready].every((uid) => known.has(uid)) ? wanted : undefined,
+          wanted: [...ready].every((uid) => pods.has(uid)) ? wanted : undefined,
         })),
       };
     },
   };
 }
 
-const isPod = (object: ObservedObject): object is Pod => object.kind === 'Pod';
-const hasPod = (one: Known): one is Known<Pod> => isPod(one.object);
-
-const isKnown = (object: ObservedObject): object is Known['object'] =>
-  isPod(object) || object.kind === 'EndpointSlice' || isTopOwner(object);
+const withEvent = (known: KnownPod, { type, reason, count }: Event): KnownPod =>
+  type === 'Warning' || reason === 'Pulling' ? { ...known, event: { step: stepOf(known.pod), reason, count } } : known;
 
 /** The uids of the ready endpoints of each Service. */
-function readyByService(objects: readonly ObservedObject[]): Map<string, Set<string>> {
+function readyByService(slices: Iterable<EndpointSlice>): Map<string, Set<string>> {
   const ready = new Map<string, Set<string>>();
-  for (const slice of objects) {
-    const service = slice.metadata.labels?.['kubernetes.io/service-name'];
-    if (slice.kind !== 'EndpointSlice' || service === undefined) continue;
+  for (const { metadata, endpoints } of slices) {
+    const service = metadata.labels?.['kubernetes.io/service-name'];
+    if (service === undefined) continue;
     const own = ready.get(service) ?? new Set();
-    for (const { targetRef, conditions = {} } of slice.endpoints)
-      if (conditions.ready ?? true) own.add(targetRef?.uid ?? '');
+    for (const { targetRef, conditions = {} } of endpoints) if (conditions.ready ?? true) own.add(targetRef?.uid ?? '');
     ready.set(service, own);
   }
   return ready;
@@ -134,6 +124,10 @@ function readyByService(objects: readonly ObservedObject[]): Map<string, Set<str
 
 const isTopOwner = (object: ObservedObject): object is Owner =>
   ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].includes(object.kind) && !controllerOf(object);
+
+/** Undefined for several workloads. */
+const replicasOf = (owner?: Owner, another?: Owner): number | undefined =>
+  another ? undefined : (owner?.spec.replicas ?? owner?.status.desiredNumberScheduled);
 
 const revisionOf = ({ metadata: { labels } }: Pod): string =>
   labels?.['pod-template-hash'] ?? labels?.['controller-revision-hash'] ?? '';
@@ -161,7 +155,7 @@ function stepOf(pod: Pod): Step {
     : 'not scheduled';
 }
 
-function newPodOf({ object: pod, seenAt, event }: Known<Pod>): NewPod {
+function newPodOf({ pod, seenAt, event }: KnownPod): NewPod {
   const step = stepOf(pod);
   if (step === 'ready') return { name: pod.metadata.name, seenAt, step, ink: 'good', isReady: true };
   const waiting = statusesOf(pod).flatMap(({ name, state }) => {

@@ -62,8 +62,8 @@ export function countedGrace({ name, graceEnd }: ContainerTimeline, timeline: Ti
 export const stoppingOf = ({ name }: Pick<ContainerTimeline, 'name'>, { marks }: Timeline): Mark | undefined =>
   marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
 
-/** The grace period that ends first of those that still count. */
-const graceOfNext = (timeline: Timeline): CountedGrace | undefined =>
+/** The grace period that ends first of those that still count; undefined while none does. */
+export const graceOfNext = (timeline: Timeline): CountedGrace | undefined =>
   timeline.containers
     .filter(isStillRunning)
     .flatMap((container) => countedGrace(container, timeline) ?? [])
@@ -84,8 +84,9 @@ function stepFact(timeline: Timeline, now: number): Fact {
   if (done)
     return { text: `all containers terminated, cleaning up for ${durationText(now - done.at.shown)}`, ink: 'plain' };
   if (!timeline.containers.some(isStillRunning)) return { text: 'waiting for the kubelet', ink: 'plain' };
-  const left = killDueIn(timeline, now);
-  if (left === undefined) return { text: 'kubelet has not reacted', ink: 'warning' };
+  const counted = graceOfNext(timeline);
+  if (!counted) return { text: 'kubelet has not reacted', ink: 'warning' };
+  const left = counted.end - now;
   const seconds = Math.ceil(left / 1000);
   if (seconds <= 0) return { text: seconds < -1 ? `SIGKILL overdue by ${-seconds}s` : 'SIGKILL due', ink: 'bad' };
   const text = `SIGKILL in ${seconds >= 120 ? durationText(left) : `${seconds}s`}`;
@@ -93,12 +94,6 @@ function stepFact(timeline: Timeline, now: number): Fact {
 }
 
 export const isStillRunning = ({ ran, exit }: ContainerTimeline): boolean => ran && !exit;
-
-/** ms until the first running container is killed; negative when it is overdue, undefined while nothing counts yet. */
-export function killDueIn(timeline: Timeline, now: number): number | undefined {
-  const counted = graceOfNext(timeline);
-  return counted && counted.end - now;
-}
 
 function serviceFact({ endpoints }: Timeline): Fact | undefined {
   const wereReady = endpoints.filter(({ wasReady }) => wasReady);
@@ -144,10 +139,5 @@ function troubleText(timeline: Timeline, now: number): string | undefined {
   // A kubelet starts termination within a second after the acceptance (SIGNALS.md §2).
   if (!reacted && containers.some(isStillRunning) && accepted !== undefined && now - accepted > 5000)
     return `kubelet on ${node} is not responding: no reaction for ${durationText(now - accepted)}`;
-  const trouble = markOf(timeline, 'acknowledged')?.note;
-  if (trouble !== undefined) return trouble;
-  const left = killDueIn(timeline, now);
-  // A hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2).
-  if (left === undefined || left > -5000) return undefined;
-  return `kubelet on ${node} is not responding: SIGKILL is overdue by ${durationText(-left)}`;
+  return markOf(timeline, 'acknowledged')?.note;
 }

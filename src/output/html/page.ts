@@ -27,7 +27,7 @@ export function renderHtml(report: Report): string {
   const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
   const top = [
     headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
-    factsList(factsOf(report)),
+    factsList([report], factsOf(report), report.verdict.exitCode),
     cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
     fixOf(report.answer.fix, report.answer.advice),
   ];
@@ -39,19 +39,13 @@ export function renderHtml(report: Report): string {
 export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Report[]): string {
   const [first] = reports;
   const facts: Facts = [
-    ['when', first && dateText(Math.min(...reports.map(({ timeline }) => timeline.zero)))],
-    ['context', first?.run?.context],
     ['workload', numbers.target],
-    ['namespace', first?.timeline.pod.metadata.namespace],
     ['pods', String(numbers.pods)],
-    ['deleted by', deletersOf(reports)],
-    ['image', imageText(reports)],
     ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
-    ['exit code', String(numbers.exitCode)],
   ];
   const top = [
     headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
-    factsList(facts),
+    factsList(reports, facts, numbers.exitCode),
     cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
     fixOf(numbers.fix ? [numbers.fix] : []),
   ];
@@ -108,24 +102,13 @@ const headerOf = (eyebrow: string, { symbol, ink }: Icon, word: string, headline
 
 type Facts = readonly (readonly [string, string | undefined])[];
 
-/** When, where, what, who and how long: what a later reader asks first. */
-function factsOf(report: Report): Facts {
-  const { timeline, verdict } = report;
-  const { pod, containers } = timeline;
-  return [
-    ['when', dateText(timeline.zero)],
-    ['context', report.run?.context],
-    ['workload', ownerText(timeline) ?? 'no controller'],
-    ['namespace', pod.metadata.namespace],
-    ['node', pod.spec.nodeName],
-    ['deleted by', deletersOf([report])],
-    ['total', deletedText(report)],
-    ['grace period', podGraceText(timeline)],
-    ['containers', containers.map((container) => `${container.name} ${exitText(container)}`).join(', ') || undefined],
-    ['image', imageText([report])],
-    ['exit code', String(verdict.exitCode)],
-  ];
-}
+const factsOf = (report: Report): Facts => [
+  ['workload', ownerText(report.timeline) ?? 'no controller'],
+  ['node', report.timeline.pod.spec.nodeName],
+  ['total', deletedText(report)],
+  ['grace period', podGraceText(report.timeline)],
+  ['containers', report.timeline.containers.map((one) => `${one.name} ${exitText(one)}`).join(', ') || undefined],
+];
 
 /** Without those of which another one says more. */
 function deletersOf(reports: readonly Report[]): string | undefined {
@@ -141,10 +124,23 @@ function imageText(reports: readonly Report[]): string | undefined {
   return [...new Set(images)].join(', ') || undefined;
 }
 
-const factsList = (facts: Facts): Html => markup`
-  <dl class="facts">
-    ${facts.map(([name, value]) => value !== undefined && markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
-  </dl>`;
+/** When, where, what, who and how long: what a later reader asks first. */
+function factsList(reports: readonly Report[], own: Facts, exitCode: number): Html {
+  const [first] = reports;
+  const facts: Facts = [
+    ['when', first && dateText(Math.min(...reports.map(({ timeline }) => timeline.zero)))],
+    ['context', first?.run?.context],
+    ['namespace', first?.timeline.pod.metadata.namespace],
+    ...own,
+    ['deleted by', deletersOf(reports)],
+    ['image', imageText(reports)],
+    ['exit code', String(exitCode)],
+  ];
+  return markup`
+    <dl class="facts">
+      ${facts.map(([name, value]) => value !== undefined && markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+    </dl>`;
+}
 
 /** The card's rows as in a wide and in a narrow terminal, of which the page shows one; the fix is below, with buttons. */
 const cardBoxes = <T>(linesOf: (of: T, options: CardOptions) => readonly string[], of: T): Html[] =>

@@ -6,7 +6,7 @@ import { signalOfExitCode } from '../programs/rows.ts';
 import { containerSpec, graceSecondsText, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
-import { clockText, dayText, type Timestamps } from './time-text.ts';
+import { clockText, type Timestamps } from './time-text.ts';
 
 export interface MarkText {
   /** The container, or a part of the cluster: `api`, `kubelet`, `service`, `node`, `replacement`. Unescaped. */
@@ -35,11 +35,8 @@ type Row = readonly [who: string, text: string, ink?: Ink];
 
 const table: Record<MarkName, (context: MarkContext) => Row> = {
   requested: ({ timeline }) => ['request', timeline.mode === 'evict' ? 'eviction requested' : 'delete requested'],
-  accepted: ({ mark, timeline, timestamps }) => {
-    const [today, day] = [mark.at.shown, timeline.grace.deadline].map(
-      (at) => `${dayText(at, timestamps).slice(0, 10)} `,
-    );
-    const time = `${day === today ? '' : day}${clockText(timeline.grace.deadline, 0, timestamps)}`;
+  accepted: ({ timeline, timestamps }) => {
+    const time = clockText(timeline.grace.deadline, 0, timestamps);
     return ['api', `deletionTimestamp ${time} (grace period ${graceSecondsText(timeline)})`];
   },
   acknowledged: () => ['kubelet', 'kubelet acts on the deletion', 'dim'],

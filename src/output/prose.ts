@@ -54,19 +54,16 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
       if (rest !== '') startLine();
     }
   }
-  return lines.map((one, index) => (index === 0 || one.every(isBlank) ? '' : ' '.repeat(indent)) + painted(pen, one));
+  return lines.map(
+    (one, index) =>
+      (index === 0 || one.every(isBlank) ? '' : ' '.repeat(indent)) + paintedRuns(pen, withoutLastBlanks(one)),
+  );
 }
 
 const isBlank = ({ text }: Pick<Piece, 'text'>): boolean => text.trim() === '';
 
-/** Without blanks at the end. Others get the ink of the word after them. */
-function painted(pen: Pen, line: readonly Piece[]): string {
-  const whole = line.slice(0, line.findLastIndex((one) => !isBlank(one)) + 1);
-  return paintedRuns(
-    pen,
-    whole.map(({ ink, text }, at) => ({ ink: whole.slice(at).find((one) => !isBlank(one))?.ink ?? ink, text })),
-  );
-}
+const withoutLastBlanks = (line: readonly Piece[]): Piece[] =>
+  line.slice(0, line.findLastIndex((one) => !isBlank(one)) + 1);
 
 /** Each run of one ink is painted once. */
 export function paintedRuns(pen: Pen, line: readonly Piece[]): string {
@@ -81,8 +78,7 @@ export function paintedRuns(pen: Pen, line: readonly Piece[]): string {
 
 /** At most `width` columns, the rest cut off with an ellipsis; no blanks at the end. */
 export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): Piece[] {
-  const last = pieces.findLastIndex((one) => !isBlank(one));
-  const whole = pieces.slice(0, last + 1).map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
+  const whole = withoutLastBlanks(pieces).map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
   if (piecesWidth(whole) <= width) return whole;
   const ellipsis = pen.letters('…');
   let left = width - textWidth(ellipsis);

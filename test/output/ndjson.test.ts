@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNdjson, type ProvisionalMark } from '../../src/output/machine/ndjson.ts';
+import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { renderError } from '../../src/output/machine/json.ts';
 import type { Instant, MarkName, MarkReport, Time } from '../../src/model/report.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
@@ -45,8 +45,8 @@ const mark = (name: MarkName, at: Instant, note?: string): MarkReport => ({
   at,
   ...(note && { note }),
 });
-const sure = (value: MarkReport): ProvisionalMark => ({ ...value, provisional: false });
-const maybe = (value: MarkReport): ProvisionalMark => ({ ...value, provisional: true });
+const sure = (mark: MarkReport) => ({ mark, provisional: false });
+const maybe = (mark: MarkReport) => ({ mark, provisional: true });
 const guess = mark('exited', within(3, 3.4, 'inferred'));
 const fact = mark('exited', within(3, 3.2, 'inferred'), 'exit code 0');
 

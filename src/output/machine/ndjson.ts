@@ -9,19 +9,16 @@ import type { Report } from '../../verdict/report.ts';
 import type { OutputPorts } from '../ports.ts';
 import { jsonText } from './json.ts';
 
-/** A mark that later facts may still move or retract. */
-export type ProvisionalMark = MarkReport & { provisional: boolean };
-
 type Gap = ExitReport['gaps'][number];
 
 /** Which pod a line is about, in a run over several. */
 type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 
-/** A mark as it was printed last. */
+/** A mark as it is printed. Later facts may still move or withdraw one that is `provisional`. */
 interface MarkState {
   readonly mark: MarkReport;
   readonly provisional: boolean;
-  readonly withdrawn: boolean;
+  readonly withdrawn?: true;
 }
 
 /** `write` gets all lines of a call at once: a write costs a pipe more than a line does. Only changes are printed. */
@@ -36,25 +33,22 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   };
 
   const changedMark = (at: Time, state: MarkState, isLast: boolean): object[] => {
-    const { mark, provisional, withdrawn } = state;
-    const before = printed.get(mark.id);
+    const { id } = state.mark;
+    const before = printed.get(id);
     // Compared before it is formatted: escaping all marks each time would cost more than inferring them.
     const text = JSON.stringify(state);
     if (before?.text === text || (before && !isLast && isMinorChange(before.state, state))) return [];
     const revision = (before?.revision ?? 0) + 1;
-    printed.set(mark.id, { state, text, revision });
-    const id = mark.id;
-    return [{ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark }];
+    printed.set(id, { state, text, revision });
+    const { provisional, withdrawn, mark } = state;
+    return [{ type: 'mark', at, pod, id, revision, provisional, withdrawn, mark }];
   };
 
-  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): object[] => {
-    const present = new Set(marks.map(({ id }) => id));
+  const changedMarks = (at: Time, marks: readonly MarkState[], isLast: boolean): object[] => {
+    const present = new Set(marks.map(({ mark }) => mark.id));
     const gone = [...printed.values()].filter(({ state }) => !present.has(state.mark.id) && !state.withdrawn);
-    const states = [
-      ...gone.map(({ state }) => ({ mark: state.mark, provisional: false, withdrawn: true })),
-      ...marks.map(({ provisional, ...mark }) => ({ mark, provisional, withdrawn: false })),
-    ];
-    return states.flatMap((state) => changedMark(at, state, isLast));
+    const withdrawn = gone.map(({ state }): MarkState => ({ mark: state.mark, provisional: false, withdrawn: true }));
+    return [...withdrawn, ...marks].flatMap((state) => changedMark(at, state, isLast));
   };
 
   const changedGaps = (at: Time, gaps: readonly Gap[]): object[] =>
@@ -68,7 +62,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
 
   return {
     /** Prints what is new, changed or gone among all marks and gaps of the trace. `at`: now, client's clock. */
-    step: (at: Time, marks: readonly ProvisionalMark[], gaps: readonly Gap[] = []): void => {
+    step: (at: Time, marks: readonly MarkState[], gaps: readonly Gap[] = []): void => {
       lastAt = at;
       writeLines([...changedMarks(at, marks, false), ...changedGaps(at, gaps)]);
     },
@@ -76,9 +70,8 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     end: (report: ExitReport): void => {
       // The report has no "now": its marks are final as of the newest time that is known.
       const times = [...report.observations.map((one) => one.at), ...report.marks.map((one) => one.at.latest)];
-      const [first = report.grace.deadline] = times;
-      const at = [...times, lastAt ?? first].reduce((newest, time) => (time > newest ? time : newest), first);
-      const marks = report.marks.map((mark) => ({ ...mark, provisional: false }));
+      const at = [...times, lastAt ?? ''].sort().at(-1) || report.grace.deadline;
+      const marks = report.marks.map((mark) => ({ mark, provisional: false }));
       writeLines([...changedMarks(at, marks, true), ...changedGaps(at, report.gaps), { type: 'report', report }]);
       isOver = true;
     },
@@ -123,7 +116,7 @@ export function linesOfPod({ stdout }: Pick<OutputPorts, 'stdout'>, pod?: PodOfL
       if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
       printed = trace.notes;
       const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
-      const reports = marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional }));
+      const reports = marks.map((mark) => ({ mark: markReport(mark), provisional: mark.provisional }));
       ndjson.step(printTime(trace.now, 'earlier'), reports, gaps.map(gapReport));
     },
     end: (report: Report): void => ndjson.end(exitReportOf(report)),

@@ -132,9 +132,9 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
   const wasKilled = outcome === 'killed';
   const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
   // What was not killed stopped within its grace period, unless it is seen to have taken longer.
-  const most = wasKilled ? Infinity : Math.max(graceSeconds, (drain?.min ?? 0) / 1000);
+  const most = Math.max(graceSeconds, (drain?.min ?? 0) / 1000);
   const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)), most);
-  return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
+  return { hookSeconds, wasKilled, drainSeconds: wasKilled ? graceSeconds : drained };
 }
 
 /** A container that clients' requests may need ended before that which serves them got its signal. */

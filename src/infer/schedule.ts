@@ -2,8 +2,8 @@
  * Chooses one time inside the interval of each mark, such that all are consistent: no effect is before its cause, and the
  * difference of two of them is a length that the evidence allows, if the intervals leave room for that. Pure.
  *
- * An observed mark is placed at its arrival, an inferred one in the middle of its interval. Both move only as far as
- * their causes and effects require.
+ * An observed mark is placed at its arrival, an inferred one in the middle of its interval, and a signal as early as it may
+ * have come. All move only as far as their causes and effects require.
  */
 import type { MarkName } from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
@@ -17,6 +17,8 @@ export interface TimelineMark extends Omit<Mark, 'at'> {
   readonly at: Estimate;
 }
 
+type Arrivals = ReadonlyMap<number, number>;
+
 /** ms since the epoch on the client's clock, by the moment of each mark. */
 type Schedule = ReadonlyMap<Estimate, number>;
 
@@ -24,7 +26,7 @@ type Schedule = ReadonlyMap<Estimate, number>;
 export function scheduleOf(
   marks: readonly TimelineMark[],
   exit: PodExit | undefined,
-  arrivals: ReadonlyMap<number, number>,
+  arrivals: Arrivals,
   window: Span,
 ): Schedule {
   const network = new Network([origin], [origin]);
@@ -38,7 +40,8 @@ export function scheduleOf(
   const schedule = new Map<Estimate, number>();
   for (const mark of marks.toSorted((a, b) => places.indexOf(a.name) - places.indexOf(b.name))) {
     const { lo, hi } = network.boundsOf(mark.id, origin);
-    const at = clamp(likely(mark, arrivals, window), { lo: window.hi + lo, hi: window.hi + hi });
+    const isKilled = marks.some(({ name, subject }) => name === 'kill' && subject === mark.subject);
+    const at = clamp(likely(mark, arrivals, window, isKilled), { lo: window.hi + lo, hi: window.hi + hi });
     within(mark, { lo: at, hi: at });
     schedule.set(mark.at, at);
   }
@@ -53,10 +56,12 @@ function likelyIn(at: Estimate, window: Span): number {
   return at.basis === 'observed' || !Number.isFinite(at.client.lo) ? hi : (lo + hi) / 2;
 }
 
-function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number>, window: Span): number {
+function likely({ name, at }: TimelineMark, arrivals: Arrivals, window: Span, isKilled: boolean): number {
   const { lo, hi } = spanOf(at, window);
   if (name === 'requested') return lo;
-  if (at.basis === 'inferred') return likelyIn(at, window);
+  // A runtime sends a signal within milliseconds, and SIGKILL ends a process as soon: the upper bounds are assumed (assumptions.ts).
+  const isPrompt = /^(stop-signal|kill)$/.test(name) || (name === 'exited' && isKilled);
+  if (at.basis === 'inferred') return isPrompt && Number.isFinite(at.client.lo) ? lo : likelyIn(at, window);
   const arrived = at.evidence.map((seq) => (arrivals.get(seq) ?? -Infinity) + 1).filter((one) => one >= hi);
   // What arrived more than a second after it happened is placed by its timestamps.
   const isPlacedByStamps = arrived.length > 0 && Math.min(...arrived) - hi > second;
@@ -67,10 +72,9 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
   const accepted = marks.find(({ name }) => name === 'accepted');
   const done = marks.find(({ name }) => name === 'containers-done');
   const confirmedExits = marks.filter(({ name, provisional }) => name === 'exited' && !provisional);
-  const ofSubject = groupBy(marks, ({ subject = '' }) => subject);
   return marks.flatMap((to) => [
-    ...(ofSubject.get(to.subject ?? '') ?? [])
-      .filter(({ name }) => isCause(name, to.name))
+    ...marks
+      .filter(({ name, subject }) => subject === to.subject && isCause(name, to.name))
       .map((from) => {
         const { lo: min, hi: max } = between(from.at, to.at);
         return { from, to, min, max };
@@ -98,12 +102,6 @@ function exitsBefore(exit: PodExit | undefined, mark: TimelineMark, marks: reado
 }
 
 const clamp = (value: number, { lo, hi }: Span): number => Math.min(Math.max(value, lo), hi);
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
-  return groups;
-}
 
 /** The intervals of moments. `shownAs`: the moment of the mark whose place is shown, if that is another one. */
 export interface Intervals {

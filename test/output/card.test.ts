@@ -4,6 +4,7 @@ import { cardLines } from '../../src/output/text/card.ts';
 import type { ProbeResult } from '../../src/infer/probes.ts';
 import { penFor, plainPen as pen } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
+import { countedLines } from './helpers/card-end.ts';
 import { headlineOf } from '../../src/verdict/headline.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { recorded, reportNamed } from './helpers/reports.ts';
@@ -26,7 +27,16 @@ describe.each(recorded)('the card of %s', (_name, report) => {
   });
 });
 
-it('names a few of many containers with the same end in the headline', () => {
+it('leaves out rows of a card that is not good for a closing sentence of several lines', () => {
+  const report = reportNamed('multi-container');
+  const containers = report.timeline.containers.flatMap((one) => [one, { ...one, name: `${one.name}-2` }]);
+  const answer = { ...report.answer, summary: 'word '.repeat(80), why: 'because '.repeat(40) };
+  const lines = cardOf({ ...report, timeline: { ...report.timeline, containers }, answer });
+  expect(countedLines(lines, false)).toBeLessThanOrEqual(20);
+  expect(lines.join('\n')).not.toContain('because');
+});
+
+it('names a few of many containers with the same end, in the words of their rows', () => {
   const { timeline, verdict } = reportNamed('multi-container');
   const killed = timeline.containers.find(({ outcome }) => outcome === 'killed');
   const containers = Array.from({ length: 12 }, (_, index) => ({ ...killed!, name: `c${index}`, probable: index > 0 }));
@@ -34,6 +44,9 @@ it('names a few of many containers with the same end in the headline', () => {
   expect(headlineOf({ timeline: crowded, verdict, cause: undefined }).brief).toBe(
     'c0 did not exit (exit 137); c1, c2, c3, c4 and 7 more were probably SIGKILLed too',
   );
+  const lines = cardOf({ ...reportNamed('multi-container'), timeline: crowded });
+  expect(lines.join('\n')).toContain('7 more    each probably SIGKILL');
+  expect(countedLines(lines, false)).toBeLessThanOrEqual(20);
 });
 
 it('always has the row of one container, however long the first line is', () => {

@@ -58,7 +58,7 @@ export function rowLines(layout: CardLayout, { label, pieces, command }: CardRow
 
 interface ExitRow {
   readonly label: string;
-  readonly container: ContainerTimeline;
+  readonly container?: ContainerTimeline;
   /** ms. */
   readonly grace: number;
   readonly words: readonly Piece[];
@@ -103,24 +103,47 @@ function usedText(container: ContainerTimeline, timeline: Timeline): string {
   return isPart ? `${used} of ${allowed}, preStop ${lengthText(preStop.length)}` : `${used} of ${whole}`;
 }
 
-/** The lines of all containers, whose bars have what the widest words leave. */
-export function barLines(exits: readonly ExitRow[], layout: CardLayout): string[] {
-  const words = exits.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
-  const room = layout.width - layout.labelColumns - 4;
-  const cells = Math.min(30, room - Math.max(36, ...words.map((width) => width + 1)));
-  const isDrawn = (row: ExitRow): boolean => cells >= 8 && layout.pen.style.bars !== false && hasBar(row);
-  return exits.flatMap((row) => {
-    const bar = isDrawn(row) ? [...barOf(layout.pen, row, cells), plain(' ')] : [];
-    return rowLines(layout, { label: row.label, pieces: [...bar, ...row.words] });
-  });
+/** The lines of at most `rows` containers, fewer if they need more than `room` lines, but always those of one. */
+export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, room: number): string[] {
+  const kept = limitExitRows(exits, rows);
+  const cells = barCells(kept, layout);
+  const lines = kept.flatMap((row) => exitLines(row, cells, layout));
+  return lines.length <= room || kept.length <= 2 ? lines : barLines(exits, layout, kept.length - 1, room);
 }
 
-const hasBar = ({ container: { ran, graceUsed, outcome } }: ExitRow): boolean =>
-  ran && graceUsed !== undefined && outcome !== 'abandoned';
+/** Bad exits first, then main containers: the headline is about them. */
+const exitPriority = ({ container }: ExitRow): number =>
+  (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 2) +
+  (container?.kind === 'container' ? 1 : 0);
+
+/** Keeps the rows of highest priority and counts the others. */
+function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {
+  if (rows.length <= maxRows) return [...rows];
+  const kept = new Set([...rows].sort((a, b) => exitPriority(b) - exitPriority(a)).slice(0, maxRows - 1));
+  const left = rows.filter((row) => !kept.has(row));
+  const texts = [...new Set(left.map(({ container }) => (container ? endText(container) : '')))];
+  const words = [dim(texts.length === 1 ? `each ${texts[0] ?? ''}` : texts.join(', '))];
+  return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
+}
+
+/** The width of every bar in cells: what the widest words leave. */
+function barCells(rows: readonly ExitRow[], layout: CardLayout): number {
+  const words = rows.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
+  return Math.min(30, layout.width - layout.labelColumns - 4 - Math.max(36, ...words.map((width) => width + 1)));
+}
+
+const hasBar = ({ container }: ExitRow): boolean =>
+  container !== undefined && container.ran && container.graceUsed !== undefined && container.outcome !== 'abandoned';
+
+function exitLines(row: ExitRow, cells: number, layout: CardLayout): string[] {
+  const { label, container, grace, words } = row;
+  const isDrawn = container && cells >= 8 && layout.pen.style.bars !== false && hasBar(row);
+  const pieces = isDrawn ? [...barOf(layout.pen, container, grace, cells), plain(' '), ...words] : words;
+  return rowLines(layout, { label, pieces });
+}
 
 /** preStop and drain against the grace period; one part if the split between them is not known. */
-function barOf(pen: Pen, { container, grace }: ExitRow, cells: number): Piece[] {
-  const { graceUsed, preStop, outcome } = container;
+function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, grace: number, cells: number): Piece[] {
   const used = (graceUsed?.shown ?? 0) / Math.max(1, grace);
   const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(used);
   const cellsOf = (share: number): number => Math.min(cells, Math.max(0, Math.round(share * cells)));

@@ -1,7 +1,7 @@
 /**
  * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
  * period, traffic, requests, accuracy, why, and what to change; the last line is the answer again, with what held the
- * pod.
+ * pod. At most 20 lines, or 8 if all went well (the closing sentence as one), except for `alwaysKept` and `-v`.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { exitCodes, gateFailed } from '../../verdict/policy.ts';
@@ -40,8 +40,33 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const head = [...flow(pen, title, { width: layout.width, hang: 2 }), ...placeLine(report, layout)];
   const last = lastLines(options, icon, closingText(report));
   const blank = isGood ? [] : [''];
-  const body = [...barLines(exits, layout), ...rows.flatMap((row) => rowLines(layout, row))];
+  // What a user asked to measure has two lines of its own.
+  const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
+  const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : 20;
+  const room = lineLimit - head.length - (isGood ? 1 : last.length) - 2 * blank.length;
+  const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
+  const body = [...bars, ...fitRows(rows, layout, room - bars.length)];
   return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, ...last];
+}
+
+/** The rows that are kept first if there is no room for all. */
+const importance = ['traffic', 'requests', 'gate', 'why', 'next', 'fix', 'also', 'accuracy', 'details'];
+
+/** Rows to which the limit of lines yields. */
+const alwaysKept: readonly string[] = ['traffic', 'requests', 'fix'];
+
+/** Keeps the order. */
+function fitRows(rows: readonly CardRow[], layout: CardLayout, room: number): string[] {
+  const kept = new Map<CardRow, string[]>();
+  let left = room;
+  const rank = ({ label }: CardRow): number => importance.indexOf(label);
+  for (const row of [...rows].sort((a, b) => rank(a) - rank(b))) {
+    const lines = rowLines(layout, row);
+    if (lines.length > left && !alwaysKept.includes(row.label)) continue;
+    kept.set(row, lines);
+    if (row.label !== 'fix') left -= lines.length;
+  }
+  return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
 export interface Icon {

@@ -1,11 +1,11 @@
 /** The place of the closing sentence of a card, which a window wraps. */
 export const endsAt = (lines: readonly string[]): number => lines.findLastIndex((line) => /^[✔✖▲?–] /.test(line));
 
-/** The lines of a card without the fix. */
-export function countedLines(lines: readonly string[]): number {
+/** The lines that the limit of a card counts: without the fix, and the closing sentence of a good card as one. */
+export function countedLines(lines: readonly string[], isGood: boolean): number {
   const end = endsAt(lines);
   const fix = lines.findIndex((line) => /^ {2}fix /.test(line));
-  return (fix < 0 ? end : fix) + lines.length - end;
+  return (fix < 0 ? end : fix) + (isGood ? 1 : lines.length - end);
 }
 
 /** The closing sentence of a card, as it is without a window. */

@@ -2,8 +2,7 @@
 import { command } from '../output/publish.ts';
 import { forCommandProperty, forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
-import { gateCase, junitOf, testCase } from '../output/machine/junit.ts';
-import type { XmlElement } from '../output/html/markup.ts';
+import { gateCase, junitOf, type TestCase } from '../output/machine/junit.ts';
 import {
   objectName,
   problemsIn,
@@ -158,23 +157,23 @@ function checkJunit({ checks, errors, verdict: { exitCode, gates } }: CheckRepor
   const cases = [
     ...checks.map((checked) => objectCase(checked, exitCode !== 0)),
     ...gates.map((gate) => gateCase(gate, 'gate', exitCode)),
-    ...errors.map(({ file, line, message }) => testCase('input', `${file}:${line}`, 0, [failure([message])])),
+    ...errors.map(({ file, line, message }) => ({
+      classname: 'input',
+      name: `${file}:${line}`,
+      fault: failure([message]),
+    })),
   ];
   return junitOf('podexit check', 0, NaN, {}, cases);
 }
 
-function objectCase(checked: CheckedObject, checkFails: boolean): XmlElement {
+function objectCase(checked: CheckedObject, checkFails: boolean): TestCase {
   const problems = problemsIn(checked).map(
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
   const open = checked.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
-  const output = { name: 'system-out', lines: [checked.sentence, ...problems, ...open] };
-  const faults = checkFails && problems.length > 0 ? [failure(problems)] : [];
-  return testCase(checked.kind.toLowerCase(), objectName(checked), 0, [...faults, output]);
+  const output = [checked.sentence, ...problems, ...open];
+  const fault = checkFails && problems.length > 0 ? failure(problems) : undefined;
+  return { classname: checked.kind.toLowerCase(), name: objectName(checked), fault, output };
 }
 
-const failure = (lines: readonly string[]): XmlElement => ({
-  name: 'failure',
-  attributes: { message: lines[0] },
-  lines,
-});
+const failure = (lines: readonly string[]) => ({ kind: 'failure', message: lines[0] ?? '', lines }) as const;

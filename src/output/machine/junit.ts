@@ -7,7 +7,25 @@ import { isGraceSeen } from '../../verdict/rule-input.ts';
 import { cardLines } from '../text/card.ts';
 import { ownerText, podText } from '../pod-facts.ts';
 import { plainPen } from '../palette.ts';
-import { writeXml, type XmlElement } from '../html/markup.ts';
+import { join, markup, trusted, type Html } from '../html/markup.ts';
+
+export interface TestCase {
+  readonly classname: string;
+  readonly name: string;
+  readonly ms?: number;
+  readonly fault?: Fault | undefined;
+  /** Why it was skipped. */
+  readonly skipped?: string | undefined;
+  /** One entry per line, as in a fault. */
+  readonly output?: readonly string[] | undefined;
+}
+
+interface Fault {
+  readonly kind: 'failure' | 'error';
+  readonly type?: string;
+  readonly message: string;
+  readonly lines?: readonly string[] | undefined;
+}
 
 /** Cases fail only with a bad exit code: under `--warn-only` (0) nothing fails, and the cases still describe the exit. */
 export function renderJunit(report: Report): string {
@@ -22,16 +40,16 @@ export function renderRolloutJunit(
   { target, total, unseen, sentence, exitCode, incomplete, gates }: RolloutNumbers,
   reports: readonly Report[],
 ): string {
-  const error = faultOf(undefined, 'error', 'unknown', 'its termination was not observed');
+  const fault: Fault = { kind: 'error', type: 'unknown', message: 'its termination was not observed' };
   const classname = target.replace('/', '.');
-  const cases = [
+  const cases: TestCase[] = [
     ...reports.map((report) => exitCase(report, report.timeline.pod.metadata.name)),
-    ...unseen.map((name) => testCase(classname, name, 0, [error])),
+    ...unseen.map((name) => ({ classname, name, fault })),
     ...gates.map((gate) => gateCase(gate, classname, exitCode)),
   ];
-  const isExplained = incomplete === undefined && ['failure', 'error'].some((kind) => count(cases, kind) > 0);
-  const gaveUp = faultOf(undefined, 'error', 'incomplete', incomplete ?? sentence);
-  if (exitCode !== 0 && !isExplained) cases.push(testCase(classname, 'rollout', 0, [gaveUp]));
+  const isExplained = incomplete === undefined && cases.some((one) => one.fault);
+  const gaveUp: Fault = { kind: 'error', type: 'incomplete', message: incomplete ?? sentence };
+  if (exitCode !== 0 && !isExplained) cases.push({ classname, name: 'rollout', fault: gaveUp });
   const start = Math.min(...reports.map(({ timeline }) => timeline.zero));
   const known = { workload: target, pods: reports.length, 'exit-code': exitCode, summary: sentence };
   return junitOf(`podexit ${target}`, total ?? 0, start, known, cases);
@@ -43,25 +61,37 @@ export function junitOf(
   ms: number,
   timestamp: number,
   properties: Readonly<Record<string, string | number | undefined>>,
-  cases: readonly XmlElement[],
+  cases: readonly TestCase[],
 ): string {
-  const known = Object.entries(properties).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ name: 'property', attributes: { name: key, value: String(value) } }],
+  const known = Object.entries(properties).filter(([, value]) => value !== undefined);
+  const [failures, errors] = ['failure', 'error'].map(
+    (kind) => cases.filter(({ fault }) => fault?.kind === kind).length,
   );
-  const [failures, errors] = ['failure', 'error'].map((kind) => count(cases, kind));
-  const totals = { tests: cases.length, failures, errors, time: secondsOf(ms) };
-  const suite = {
-    name: 'testsuite',
-    attributes: {
-      name,
-      ...totals,
-      skipped: count(cases, 'skipped'),
-      timestamp: Number.isFinite(timestamp) ? new Date(timestamp).toISOString().slice(0, 19) : undefined,
-    },
-    children: [{ name: 'properties', children: known }, ...cases],
-  };
-  return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
+  const skipped = cases.filter((one) => one.skipped !== undefined).length;
+  const totals = markup`tests="${cases.length}" failures="${failures}" errors="${errors}" time="${secondsOf(ms)}"`;
+  const start = Number.isFinite(timestamp) && new Date(timestamp).toISOString().slice(0, 19);
+  const lines = [
+    trusted('<?xml version="1.0" encoding="UTF-8"?>'),
+    markup`<testsuites name="podexit" ${totals}>`,
+    markup`<testsuite name="${name}" ${totals} skipped="${skipped}"${start && markup` timestamp="${start}"`}>`,
+    markup`<properties>${known.map(([key, value]) => markup`<property name="${key}" value="${value}"></property>`)}</properties>`,
+    ...cases.map(caseMarkup),
+    trusted('</testsuite>\n</testsuites>\n'),
+  ];
+  return join(lines, '\n').html;
 }
+
+const caseMarkup = ({ classname, name, ms = 0, fault, skipped, output }: TestCase): Html => markup`
+  <testcase name="${name}" classname="${classname}" time="${secondsOf(ms)}">
+    ${fault && faultMarkup(fault)}
+    ${skipped !== undefined && markup`<skipped message="${skipped}"></skipped>`}
+    ${output && markup`<system-out>${join(output, '\n')}</system-out>`}
+  </testcase>`;
+
+const faultMarkup = ({ kind, type, message, lines = [] }: Fault): Html => markup`
+  <${kind} message="${message}"${type !== undefined && markup` type="${type}"`}>
+    ${join(lines, '\n')}
+  </${kind}>`;
 
 function properties({ timeline, verdict, answer }: Report) {
   const { pod, grace, trigger, mode } = timeline;
@@ -85,43 +115,28 @@ function properties({ timeline, verdict, answer }: Report) {
 }
 
 /** A single pod's gates are separate cases; among several pods, a failed gate fails the case of its pod. */
-function exitCase(report: Report, name: string): XmlElement {
-  const { answer } = report;
+function exitCase(report: Report, name: string): TestCase {
   const { outcome, exitCode } = report.verdict;
   const isGraceful = outcome === 'graceful' || outcome === 'removed';
   const isBad = exitCode !== 0 && (!isGraceful || name !== 'exit');
   // An error is an exit that was not observed to its end: stuck, unknown, interrupted.
   const kind = exitCode === exitCodes.failed || isGraceful ? 'failure' : 'error';
-  const { total } = report.timeline;
-  const child = isBad ? faultOf(report, kind, outcome, answer.summary) : output(bodyOf(report));
-  return testCase(classOf(report), name, total?.shown ?? 0, [child]);
+  const lines = bodyOf(report);
+  const result = isBad
+    ? { fault: { kind, type: outcome, message: report.answer.summary, lines } as const }
+    : { output: lines };
+  return { classname: classOf(report), name, ms: report.timeline.total?.shown ?? 0, ...result };
 }
 
 /** `report`: of the pod that the gate is about, if it is not about all pods. */
-export function gateCase(gate: Gate, classname: string, exitCode: number, report?: Report): XmlElement {
-  const { name, passed, judged, message } = gate;
-  const isSkipped = judged === false;
-  const isBad = !isSkipped && !passed && exitCode !== 0;
-  // `system-out` does not repeat the message of a fault.
-  const children = isBad
-    ? [faultOf(report, 'failure', `gate.${name}`, message)]
-    : [...(isSkipped ? [{ name: 'skipped', attributes: { message } }] : []), output([message])];
-  return testCase(classname, `gate ${name}`, 0, children);
+export function gateCase(gate: Gate, classname: string, exitCode: number, report?: Report): TestCase {
+  const { passed, judged, message } = gate;
+  const name = `gate ${gate.name}`;
+  if (judged === false) return { classname, name, skipped: message, output: [message] };
+  if (passed || exitCode === 0) return { classname, name, output: [message] };
+  const fault = { kind: 'failure', type: `gate.${gate.name}`, message, lines: report && bodyOf(report) } as const;
+  return { classname, name, fault };
 }
-
-const faultOf = (report: Report | undefined, name: 'failure' | 'error', type: string, message: string): XmlElement => ({
-  name,
-  attributes: { message, type },
-  lines: report && bodyOf(report),
-});
-
-const output = (lines: readonly string[]): XmlElement => ({ name: 'system-out', lines });
-
-export const testCase = (classname: string, name: string, ms: number, children: readonly XmlElement[]): XmlElement => ({
-  name: 'testcase',
-  attributes: { name, classname, time: secondsOf(ms) },
-  children,
-});
 
 const secondsOf = (ms: number): string => (ms / 1000).toFixed(3);
 
@@ -132,6 +147,3 @@ function classOf({ timeline }: Report): string {
 }
 
 const bodyOf = (report: Report): string[] => cardLines(report, { pen: plainPen, columns: 80 });
-
-const count = (cases: readonly XmlElement[], kind: string): number =>
-  cases.filter(({ children = [] }) => children.some(({ name }) => name === kind)).length;

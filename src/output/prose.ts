@@ -20,15 +20,13 @@ const minTextColumns = 10;
  * one line.
  */
 export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { width: number; hang: number }): string[] {
-  // In a few columns nothing can be laid out: then a line may be wider than asked.
-  const room = Math.max(width, 2);
-  const indent = hang + minTextColumns <= room ? hang : 2 + minTextColumns <= room ? 2 : 0;
+  const indent = hang + minTextColumns <= width ? hang : 0;
   let line: Piece[] = [];
-  let left = room;
+  let left = width;
   const lines = [line];
   const startLine = (): void => {
     line = [];
-    left = room - indent;
+    left = width - indent;
     lines.push(line);
   };
   const add = (ink: Ink, text: string): void => {
@@ -36,7 +34,7 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
     left -= textWidth(text);
   };
   const letters = pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
-  for (const { ink, text } of tokens(letters, room - indent)) {
+  for (const { ink, text } of tokens(letters, width - indent)) {
     if (isBlank({ text })) {
       if (textWidth(text) > left) startLine();
       else if (lines.length === 1 || !line.every(isBlank)) add(ink, text);
@@ -45,7 +43,7 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
     let rest = text;
     while (rest !== '') {
       const columns = textWidth(rest);
-      if (columns > left && columns <= room - indent && !line.every(isBlank)) startLine();
+      if (columns > left && columns <= width - indent && !line.every(isBlank)) startLine();
       const head = cutToWidth(rest, left);
       // If not even one wide character fits after the indent, it exceeds the line.
       const taken = head === '' && line.every(isBlank) ? (graphemesOf(rest)[0] ?? rest) : head;

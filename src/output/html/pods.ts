@@ -5,7 +5,7 @@ import type { Report } from '../../verdict/report.ts';
 import { byTime } from '../report-tables.ts';
 import { clockText, exactly } from '../time-text.ts';
 import { phaseBar, pointOf, probeLane, stateBar, type Bar, type Lane, type Point } from './lanes.ts';
-import { pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
+import { padded, pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 
 /** Pods are in the order of their deletions. The axis counts from the first one. */
 export function drawPods(reports: readonly Report[]): Picture {
@@ -25,14 +25,12 @@ function podLane({ timeline, answer }: Report): Lane {
   const name = pod.metadata.name;
   const withPodName = <T extends Bar | Point>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
   const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
-  const done = marks.find((mark) => mark.name === 'containers-done')?.at;
   const { heldMs, note = '' } = trigger;
   const bars: Bar[] = [
     ...stateBar('accept', heldMs === undefined ? undefined : exactly(zero - heldMs), exactly(zero), note),
     ...phases
       .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
       .map((phase) => phaseBar(phase, timeline)),
-    ...stateBar('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
   ].map((bar) => ({ ...withPodName(bar), label: '', start: atShown(bar.start), end: atShown(bar.end) }));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')
@@ -55,7 +53,5 @@ function probesOf(reports: readonly Report[]): ProbeResult[] {
 function scaleOf(timelines: readonly Timeline[]): Scale {
   const zero = Math.min(...timelines.map((timeline) => timeline.zero - (timeline.trigger.heldMs ?? 0)));
   const ends = timelines.flatMap(({ marks }) => marks.map(({ at }) => at.latest)).filter(Number.isFinite);
-  const to = Math.max(zero + 100, ...ends);
-  const pad = (to - zero) * 0.03;
-  return { zero, from: zero - pad, to: to + pad };
+  return padded(zero, zero, Math.max(zero + 100, ...ends));
 }

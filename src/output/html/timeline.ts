@@ -203,9 +203,14 @@ function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
   const graceEnds = containers.flatMap(({ graceEnd }) => graceEnd?.shown ?? []);
   // A much longer grace period does not widen the axis.
   const end = Math.max(last, ...graceEnds.filter((graceEnd) => graceEnd - zero <= (last - zero) * 2.5));
-  const pad = (end - first) * 0.03;
-  return { zero, from: first - pad, to: end + pad };
+  return padded(zero, first, end);
 }
+
+/** A scale with some room at its edges. */
+export const padded = (zero: number, from: number, to: number): Scale => {
+  const pad = (to - from) * 0.03;
+  return { zero, from: from - pad, to: to + pad };
+};
 
 /** The position of a moment in percent, limited to the edges. */
 function percent({ from, to }: Scale, at: number): number {

@@ -48,13 +48,11 @@ function standstills({ trace, network }: RuleInput): Span[] {
   });
 }
 
-/** In which a client may have waited for the API server, until its next try. `isOfStorage`: it answered from memory. */
+/** In which a client may have waited for the API server, until its next try. */
 export function waitWithin(input: RuleInput, { lo, hi }: Span) {
-  const fromMemory = input.trace.answers.filter((one) => one.read === 'cached' && one.hi - one.lo < second);
   const waits = apiSilences(input).map((silence) => {
     const [from, until] = [Math.max(lo, silence.lo), Math.min(hi, silence.hi + retryMs)];
-    const isOfStorage = fromMemory.some((one) => one.lo > silence.lo && one.hi < silence.hi - second);
-    return { ...silence, from, until, ms: until - from, isOfStorage };
+    return { ...silence, from, until, ms: until - from };
   });
   return waits.find(({ ms }) => ms >= second);
 }

@@ -7,9 +7,9 @@
 import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult } from '../infer/probes.ts';
-import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
+import { anyTime, type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './words.ts';
 import {
   graceText,
@@ -19,10 +19,11 @@ import {
   ranContainers,
   servingContainers,
   shareOfGrace,
+  signalName,
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { leadOf, leadText, routedEndpoints, whyEndpointsUnknown } from './routing.ts';
+import { leadText, routedEndpoints, whyEndpointsUnknown } from './routing.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
@@ -92,26 +93,30 @@ function drainLead(input: RuleInput, limit: number): Result {
   const endpoints = routedEndpoints(input.timeline);
   if (endpoints.length === 0) return { passed: true, message: 'no Service routes to this pod by its readiness' };
   const leads = endpoints.flatMap((endpoint) =>
-    (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) => ({
-      endpoint,
-      container,
-      lead: leadOf(input, endpoint, container)?.lead ?? unknownLead,
-    })),
+    (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
+      leadOf(input.timeline, endpoint, container),
+    ),
   );
-  const [least] = leads.sort((a, b) => a.lead.min - b.lead.min || a.lead.max - b.lead.max);
+  const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
-  const { endpoint, container, lead } = least;
+  const { endpoint, container, lo, hi } = least;
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const text = (asked: string, when: string): string =>
-    `${container.name} ${asked} asked to stop ${when} removal from ${service}`;
-  const passed = lead.min >= limit;
-  if (passed || lead.max < limit) return { passed, message: text('was', leadText(lead)) };
-  const earliest = text('may have been', lead.min < 0 ? 'before' : `${secondsText(lead.min, 2)} after`);
-  const latest = Number.isFinite(lead.max) ? `, at the latest ${secondsText(lead.max, 2)} after it` : '';
-  return { passed, message: `${earliest}${latest}: not proven to be late enough` };
+  const text = (when: string): string =>
+    `${signalName(container)} of ${container.name} ${when} removal from ${service}`;
+  const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
+  if (lo >= limit || hi < limit) return { passed: lo >= limit, message: text(`came ${lead}`) };
+  const earliest = text(`may have come ${lo < 0 ? 'before' : `${secondsText(lo, 2)} after`}`);
+  const latest = Number.isFinite(hi) ? `, at the latest ${secondsText(hi, 2)} after it` : '';
+  return { passed: false, message: `${earliest}${latest}: not proven to be late enough` };
 }
 
-const unknownLead: Bounds = { min: -Infinity, max: Infinity, shown: 0 };
+/** From the removal to the stop signal, ms; negative if the signal came first. */
+function leadOf(timeline: Timeline, endpoint: RoutedEndpoint, container: ContainerTimeline) {
+  const { stopSignal } = container.bounds;
+  if (!stopSignal) return { endpoint, container, ...anyTime };
+  const { lo, hi } = (endpoint.unroutedAt?.estimate ?? notBeforeNow(timeline)).client;
+  return { endpoint, container, lo: stopSignal.client.lo - hi, hi: stopSignal.client.hi - lo };
+}
 
 const notBeforeNow = ({ now }: Timeline): Estimate => onClient({ lo: now, hi: Infinity }, []);
 
@@ -122,8 +127,7 @@ function atMost({ lo, hi }: Span, limit: number, message: string, format: (value
   return { passed: false, message: `${message}, not proven to be within the limit: ${most}` };
 }
 
-/** `98.7%`, `0.012%`: small shares of many requests matter. */
-const percent = (ratio: number): string => `${Number((ratio * 100).toPrecision(3))}%`;
+const percent = (ratio: number): string => `${Number((ratio * 100).toFixed(1))}%`;
 
 /** A probe implies `--max-lost 0`, in a replay too. */
 export function withImpliedLoss(probes: readonly ProbeResult[], gates: readonly Gate[]): Gate[] {
@@ -149,5 +153,8 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
       `${message}, but ${unmeasuredBy(blind)} of ${blind.target} were not measured: not proven to be within the limit`,
     );
   if ('count' in limit) return { name, passed, message: message + (limit.count > 0 ? ` (limit: ${limit.count})` : '') };
-  return { name, passed, message: `${message} (${percent(failed / sent)}; limit: ${percent(limit.share)})` };
+  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}; limit: ${shareOfSent(limit.share)})` };
 }
+
+/** `0.1%`, `0.012%`: small shares of many requests matter. */
+const shareOfSent = (share: number): string => `${Number((share * 100).toPrecision(2))}%`;

@@ -1,5 +1,7 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
+import { minimumGrace } from '../infer/context.ts';
 import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
+import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
 import { isSeenAtOnce } from '../model/span.ts';
@@ -98,7 +100,7 @@ const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) 
 };
 
 function gracefulText({ timeline, verdict, cause }: HeadlineInput): string {
-  const exits = exitsText(timeline) + sidecarText(verdict);
+  const exits = exitsText(timeline) + sidecarDelayText(timeline) + sidecarText(verdict);
   return cause?.clause ? placed(cause.code, cause.clause, exits) : exits;
 }
 
@@ -169,6 +171,17 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boo
   return ` (${counted} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
 }
 
+/** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
+function sidecarDelayText(timeline: Timeline): string {
+  const ran = ranContainers(timeline);
+  const last = (kind: ContainerKind, bound: 'earliest' | 'latest' | 'shown'): number =>
+    Math.max(...ran.filter((one) => one.kind === kind).map(({ exit }) => exit?.at[bound] ?? -Infinity));
+  const min = last('sidecar', 'earliest') - last('container', 'latest');
+  const max = last('sidecar', 'latest') - last('container', 'earliest');
+  const shown = last('sidecar', 'shown') - last('container', 'shown');
+  return min > 0 && shown >= 1000 && shown < Infinity ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
+}
+
 /** A killed or failed sidecar does not change the outcome, but the headline mentions it. */
 function sidecarText({ findings }: JudgedVerdict): string {
   const clauses = findings.flatMap(({ code, severity, clause }) =>
@@ -220,9 +233,13 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
 function graceSuffix(timeline: Timeline, killed?: ContainerTimeline, cause?: JudgedFinding): string {
   const grace = graceText(timeline);
   if (cause?.code !== 'killed-at-grace' && cause?.code !== 'no-signal-handling') return '';
-  if ((killed?.drain?.shown ?? 0) > longestGraceMs(timeline) + 500) return ` (${grace})`;
-  return cause.code === 'killed-at-grace' ? `, at the end of its ${grace}` : ` of its ${grace}`;
+  if (longestGraceMs(timeline) < minimumGrace) return ` (${grace}; ${minimumGraceText(killed)})`;
+  if (cause.code === 'killed-at-grace') return `, at the end of its ${grace}`;
+  return (killed?.drain?.shown ?? 0) > longestGraceMs(timeline) + 500 ? ` (${grace})` : ` of its ${grace}`;
 }
+
+const minimumGraceText = (container?: ContainerTimeline): string =>
+  `the kubelet waits at least ${secondsText(minimumGrace, 0)} after ${signalName(container)}`;
 
 function overranText({ timeline, cause }: HeadlineInput): string {
   const mains = mainContainers(timeline).filter(({ pastGrace }) => pastGrace);
@@ -231,7 +248,9 @@ function overranText({ timeline, cause }: HeadlineInput): string {
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
   if (late.length === 0) return because.slice(0, -2) || `the ${graceText(timeline)} ended before the pod had exited`;
-  return `${because}${list(few(late))} (not killed)`;
+  const hasMinimum = longestGraceMs(timeline) < minimumGrace || because !== '';
+  const notKilled = hasMinimum ? `not killed: ${minimumGraceText(mains[0])}` : 'not killed';
+  return `${because}${list(few(late))} (${notKilled})`;
 }
 
 function forcedText({ timeline, verdict }: HeadlineInput): string {

@@ -1,6 +1,6 @@
 /** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
 import { belongs } from '../infer/deletion.ts';
-import type { ContainerTimeline, Interval } from '../infer/timeline.ts';
+import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { statusOf, statusesOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout } from '../model/trace.ts';

@@ -2,6 +2,7 @@
 import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FixReport, Gate, Outcome, ProbeReport } from '../model/report.ts';
 import { sumOf } from '../model/probe-numbers.ts';
+import { second } from '../model/span.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './policy.ts';
 import { pick, secondsRange } from './exit-report.ts';
 import { isLostSleep } from './findings/containers.ts';
@@ -43,6 +44,7 @@ function numbersOf(
   const containers = timelines.flatMap((timeline) => timeline.containers);
   const zeros = timelines.map(({ zero }) => zero);
   const isExact = unseen.length === 0 && timelines.every(({ total, gaps }) => total && gaps.length === 0);
+  const watched = isExact ? timelines : [];
   const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
   const bad = worstFirst(reports.filter(({ verdict }) => verdict.exitCode !== 0));
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
@@ -90,7 +92,7 @@ function numbersOf(
     incomplete,
     probes,
     gates,
-    requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
+    requests: probes.map((probe) => `${rolloutRequestsText(probe)}${lostApart(probe, watched)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
       ...reports.map(({ verdict }) => verdict.exitCode),
@@ -116,11 +118,21 @@ function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): 
   return values.size === 1 ? [...values][0] : undefined;
 }
 
+/** `beside`: how many others were terminating on its node while it waited for the kubelet after its exit. */
 function slowestOf(reports: readonly Report[]) {
   const ended = reports.flatMap(({ timeline, ledger }) =>
-    timeline.total ? [{ timeline, ledger, total: timeline.total }] : [],
+    timeline.total ? [{ timeline, ledger, total: timeline.total, until: timeline.zero + timeline.total.min }] : [],
   );
-  return ended.toSorted((a, b) => b.total.shown - a.total.shown)[0];
+  const [slowest, ...others] = ended.toSorted((a, b) => b.total.shown - a.total.shown);
+  if (!slowest) return undefined;
+  const { timeline, ledger, until } = slowest;
+  const { nodeName } = timeline.pod.spec;
+  // Not before its stop, nor where its container runtime or the API server may be the one.
+  const waits = ledger.filter(({ what, subject }) => subject === nodeName && !what.startsWith('began '));
+  const since = until - waits.reduce((ms, { seconds }) => ms + seconds * second, 0);
+  const isThere = ({ pod, zero }: Timeline): boolean => zero < until && pod.spec.nodeName === nodeName;
+  const beside = others.filter((one) => isThere(one.timeline) && one.until > since);
+  return { ...slowest, beside: since > until - 2 * second ? 0 : beside.length };
 }
 
 /** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */
@@ -128,6 +140,15 @@ function heldOf(timelines: readonly Timeline[]) {
   const held = timelines.filter(({ trigger: { heldMs = 0 } }) => heldMs >= 2000);
   const [longest] = held.toSorted((a, b) => (b.trigger.heldMs ?? 0) - (a.trigger.heldMs ?? 0));
   return longest && { pods: held.length, pod: nameOf(longest), note: longest.trigger.note ?? '' };
+}
+
+/** ` · 3 of them while none of these pods was terminating`: their exits do not explain these. `timelines`: of all pods, or none. */
+function lostApart({ windows }: ProbeReport, timelines: readonly Timeline[]): string {
+  const isApart = ({ start, end }: (typeof windows)[number], { zero, total }: Timeline): boolean =>
+    Date.parse(end.latest) < zero - second || Date.parse(start.earliest) > zero + (total?.max ?? Infinity);
+  const apart = windows.filter((window) => timelines[0] && timelines.every((timeline) => isApart(window, timeline)));
+  const count = apart.reduce((sum, { failed }) => sum + failed, 0);
+  return count === 0 ? '' : ` · ${count} of them while none of these pods was terminating`;
 }
 
 type BoundsOf = (container: ContainerTimeline, timeline: Timeline) => Bounds | undefined;

@@ -66,17 +66,17 @@ export const routedEndpoints = ({ endpoints, unroutedBefore }: Timeline): Routed
 /** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
 export const drainLeads = (input: RuleInput) =>
   routedEndpoints(input.timeline).flatMap((endpoint) =>
-    (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container) ?? []),
+    (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
   );
 
 /**
- * `lead`: from the removal to the stop signal, ms; negative if the signal came first; undefined if one was not observed. `stoppedAtOnce`: the container exited,
+ * `lead`: from the removal to the stop signal, ms; negative if the signal came first. `stoppedAtOnce`: the container exited,
  * or refused connections, less than a second after the removal.
  */
-export function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: ContainerTimeline) {
+function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: ContainerTimeline) {
   const { unroutedAt } = endpoint;
   const call = stopRequestedAt(input, container);
-  if (!unroutedAt || !call) return undefined;
+  if (!unroutedAt || !call) return [];
   const min = call.earliest - unroutedAt.latest;
   const max = Math.max(min, call.latest - unroutedAt.earliest);
   const shown = Math.min(Math.max(call.shown - unroutedAt.shown, min), max);
@@ -84,7 +84,7 @@ export function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: Co
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
   const evidence = [unroutedAt.evidence, call.evidence];
-  return { endpoint, container, lead: { min, max, shown }, stoppedAtOnce, evidence };
+  return [{ endpoint, container, lead: { min, max, shown }, stoppedAtOnce, evidence }];
 }
 
 /**

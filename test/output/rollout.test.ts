@@ -5,6 +5,7 @@ import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.
 import { liveView, rolloutFrame } from '../../src/output/several.ts';
 import { plainPen as pen } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
+import type { ProbeReport } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { reportNamed } from './helpers/reports.ts';
@@ -53,9 +54,44 @@ describe('the card of many pods', () => {
     expect(textOf([at(graceful, -6000), { ...graceful, timeline }])).toMatch(/ in all /);
   });
 
-  it('says whether the slowest pod waited for the kubelet before the stop or after the exit', () => {
+  it('tells the requests that were lost while no pod was terminating from those of the exits', () => {
+    const { zero, total } = graceful.timeline;
+    const lostAt = (...times: readonly number[]) => {
+      const instant = (ms: number) => {
+        const [earliest, latest] = [new Date(ms).toISOString(), new Date(ms + 1).toISOString()];
+        return { earliest, latest, basis: 'observed' as const, evidence: [] };
+      };
+      const windows = times.map((ms) => ({ start: instant(ms), end: instant(ms + 50), failed: 2 }));
+      const failed = 2 * times.length;
+      const probe: ProbeReport = {
+        ...{ target: 'http://shop', via: 'url', ratePerSecond: 5, sent: 100, succeeded: 100 - failed, failed },
+        ...{ failures: [{ kind: 'timeout', count: failed }], windows, latencyMs: {} },
+      };
+      return (reports: readonly Report[], unseen: readonly string[] = []) =>
+        rolloutNumbers('deployment/web', reports, { probes: [probe], unseen }).requests.join();
+    };
+    const lost = lostAt(zero - 5000, zero + 500, zero + (total?.max ?? 0) + 900);
+    expect(lost([graceful])).toMatch(
+      /^100 sent · 6 failed \(timed out\) · 4 of them while none of these pods was terminating/,
+    );
+    expect(lostAt(zero - 500, zero + 500)([graceful])).not.toContain('terminating');
+    // Pods that were not seen may have been terminating.
+    const gap = { resource: 'pods', from: zero, cause: 'disconnected' } as const;
+    for (const text of [
+      lost([graceful], ['web-9']),
+      lost([], ['web-9']),
+      lost([{ ...graceful, timeline: { ...graceful.timeline, gaps: [gap] } }]),
+    ])
+      expect(text).not.toContain('terminating');
+  });
+
+  it('counts the others that were terminating on the node whose kubelet the slowest pod waited for', () => {
     const waits = { owner: 'kubelet', subject: 'node1', what: 'reported the exits', seconds: 4 } as const;
-    expect(textOf([{ ...graceful, ledger: [waits] }])).toContain('waiting for the kubelet on node1 after the exit');
+    const reports = pods(3, { ...graceful, ledger: [waits] });
+    expect(textOf(reports)).toContain('node1 after the exit; meanwhile 2 others were terminating there');
+    expect(textOf(reports.slice(0, 2))).toContain('; meanwhile 1 other was terminating there');
+    expect(textOf(reports.slice(0, 1))).not.toContain('meanwhile');
+    expect(textOf(reports.map((report, index) => at(report, index * 60_000)))).not.toContain('meanwhile');
     const [start] = [{ ...waits, what: 'began to stop the pod', seconds: 8 }];
     expect(textOf([{ ...graceful, ledger: [start, { ...waits, seconds: 0.5 }] }])).toContain(
       ': 8.0s waiting for the kubelet on node1 before the stop',

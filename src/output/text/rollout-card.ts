@@ -90,7 +90,8 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit` */
-function slowestText({ timeline, ledger }: NonNullable<RolloutNumbers['slowest']>): string {
-  return `${timeline.pod.metadata.name} gone after ${totalText(timeline)}${heldText(ledger)}`;
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; meanwhile 24 others were terminating there` */
+function slowestText({ timeline, ledger, beside }: NonNullable<RolloutNumbers['slowest']>): string {
+  const others = `; meanwhile ${beside} ${beside === 1 ? 'other was' : 'others were'} terminating there`;
+  return `${timeline.pod.metadata.name} gone after ${totalText(timeline)}${heldText(ledger)}${beside > 0 ? others : ''}`;
 }

@@ -9,12 +9,13 @@ import {
   containerSpec,
   graceText,
   longestGraceMs,
+  ranContainers,
   signalName,
   ignoresItsSignal,
   stopSignalName,
 } from '../rule-input.ts';
 import { lengthText, afterText } from '../words.ts';
-import { controllerOf } from '../../model/pod.ts';
+import { controllerOf, runtimeOf } from '../../model/pod.ts';
 import { knownEnd } from '../../programs/stop-behaviour.ts';
 
 export const containerRules: ContainerRules = {
@@ -23,7 +24,10 @@ export const containerRules: ContainerRules = {
     if (outcome !== 'failed' && !mayHaveDied) return undefined;
     const perhaps = mayHaveDied ? `, by itself or because ${name} exited just then` : '';
     return {
-      message: `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
+      message:
+        kind === 'tcpSocket'
+          ? `the preStop hook of ${name} is a tcpSocket, which Kubernetes does not run: it fails at once`
+          : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
       clause: `the preStop hook of ${name} failed`,
       advice: isLostSleep(timeline, { name, preStop })
         ? undefined
@@ -34,20 +38,20 @@ export const containerRules: ContainerRules = {
   }),
 
   'prestop-cut-off': ofHook((input, container, preStop) => {
-    if (preStop.outcome !== 'cut-off') return undefined;
+    const { kind, outcome, outlasted } = preStop;
+    if (outcome !== 'cut-off') return undefined;
     const { timeline } = input;
     const { name, stopSignal } = container;
     const seconds = plannedSeconds(timeline, name, preStop);
     const planned = seconds === undefined ? undefined : `sleeps ${seconds}s`;
     const wanted = planned ? ` (it ${planned})` : '';
-    const clause = `the preStop hook of ${name} was still running when the ${graceText(timeline)} ended`;
     const signalled = stopSignal ? `; ${name} had only 2s after ${signalName(container)}` : '';
-    const left = preStop.outlasted ? `, though ${name} had already exited` : signalled;
+    const left = outlasted ? `, though ${name} had already exited` : signalled;
     return {
       // A deletion that asked for 0 s shows nothing about how long hook and drain should be.
       severity: loweredGrace(input)?.asked === 0 ? 'warning' : 'error',
-      message: `${clause}${wanted}${left}`,
-      clause,
+      message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
+      clause: `${ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop'} was still running when the ${graceText(timeline)} ended`,
       why:
         loweredGraceText(input) ??
         (planned && `preStop ${planned}, the grace period is ${timeline.grace.effectiveSeconds}s`),
@@ -123,13 +127,16 @@ export const containerRules: ContainerRules = {
     const is137 = exit.code === 137;
     const early = `${afterSignal(container)}${is137 ? ", before the kubelet's SIGKILL was due" : ''}`;
     const isOomKilled = exit.reason === 'OOMKilled';
+    // CRI-O before 1.36.0 may lose the code of a very fast exit (cri-o commit 88e8f422b5).
+    const isLost = exit.code === 255 && runtimeOf(timeline.pod) === 'cri-o';
+    const lost = isLost ? ' (its real code may be lost: CRI-O before 1.36 stores 255 for a very fast exit)' : '';
     const label = kind === 'sidecar' ? `sidecar ${name}` : name;
     return {
       // A sidecar's exit code does not decide the outcome.
       severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
-      message: `${label} exited with code ${exit.code}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText}` : ''}`,
-      clause: `${label} exited ${exit.code}${early}`,
-      why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText}` : undefined,
+      message: `${label} exited with code ${exit.code}${lost}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
+      clause: `${label} exited ${exit.code}${lost}${early}`,
+      why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
       advice: isOomKilled
         ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
         : `Look at the last log lines of ${name}${controllerOf(timeline.pod)?.kind === 'Job' ? '' : ": a clean shutdown exits with 0, or with 128 plus the signal's number"}.`,
@@ -137,11 +144,15 @@ export const containerRules: ContainerRules = {
   },
 
   'oom-on-exit': (_, container) => {
-    const { name, outcome, exit } = container;
+    const { name, outcome, exit, stopSignal } = container;
     const isUncertain = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
     if (outcome !== 'oom' && !isUncertain) return undefined;
+    const when = stopSignal ? 'while it was shutting down' : 'during the deletion, perhaps before its stop signal';
     return {
       severity: 'error',
+      message: isUncertain
+        ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period: the time fits both, and the reason OOMKilled may come from an earlier process of ${name}`
+        : `${name} was OOMKilled ${when}`,
       clause: isUncertain
         ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period`
         : `${name} ran out of memory${afterSignal(container)}`,
@@ -217,8 +228,15 @@ function shellText(timeline: Timeline, container: ContainerTimeline): string | u
   return stopSignalName(container) && knownEnd(spec ?? {}, stopSignalName(container), 137)?.because;
 }
 
-/** Its image's STOPSIGNAL may be SIGKILL, and containerd before 2.3.0 may report a kill for memory as Error. */
-const earlyKillText = 'its own exit code, or an earlier SIGKILL, such as for lack of memory';
+/**
+ * The API rarely names the stop signal, and never an image's STOPSIGNAL, which may be SIGKILL (SIGNALS.md §2 S8). containerd
+ * before 2.3.0 may report a kill for memory as Error (containerd commit aa3c50792).
+ */
+const earlyKillText = ({ stopSignal, exit }: ContainerTimeline): string => {
+  const memory = exit?.reason === 'Error' ? ', a kill for memory that the runtime did not report' : '';
+  const image = stopSignal?.signal === undefined ? " or as its image's STOPSIGNAL" : '';
+  return `its own exit code${memory}, or a SIGKILL from another source${image}`;
+};
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
 function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: ContainerTimeline): number | undefined {

@@ -18,10 +18,15 @@ export const evidenceRules: Rules = {
     // 404: the kubelet has dropped the log, and no permission would bring it back.
     const forbidden = refused.filter(({ value }) => value.status !== 404);
     const broken = hasRun ? brokenLogs(trace) : [];
+    // The last extent of a stream counts.
     const extents = new Map<StreamName, string>([
-      ...gaps.map(({ value }) => [value.stream, value.to === undefined ? 'to the end' : 'for a time'] as const),
+      ...gaps.map(({ value }) => [value.stream, 'for a time'] as const),
+      ...gaps.flatMap(({ value }) => (value.to === undefined ? [[value.stream, 'to the end'] as const] : [])),
       ...broken.map(() => ['logs', 'to the end'] as const),
-      ...refused.map(({ value }) => [value.stream, value.status === 404 ? '(no longer kept)' : '(no access)'] as const),
+      ...refused.map(
+        ({ value }) => [value.stream, value.stream === 'logs' ? '(no longer kept)' : 'to the end'] as const,
+      ),
+      ...forbidden.map(({ value }) => [value.stream, '(no access)'] as const),
     ]);
     if (extents.size === 0) return undefined;
     const missing = [...extents].flatMap(([stream, extent]) => ({ ...effects[stream], extent }));

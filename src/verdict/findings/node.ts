@@ -58,15 +58,17 @@ export const nodeRules: Rules = {
       trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
     if (!isComplete) return undefined;
     const starting = containerInPostStart(input);
+    const waits = statusesOf(input.deletion.pod).some(({ state }) => state.waiting);
     const length = lengthText({ ...delay, basis: 'inferred' });
     const hook = starting && `the postStart hook of ${starting}`;
     return {
       clause: hook ? `the kubelet waited ${length} for ${hook}` : `the kubelet started termination after ${length}`,
-      why: hook ? undefined : 'a busy kubelet or container runtime, or an image pull, may be the cause',
+      why: hook ? undefined : `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`,
       advice: hook
         ? `Shorten ${hook}: the kubelet stops nothing before it is over.`
         : 'Look at the Events of the pod and at the load of its kubelet.',
       severity: hook ? 'warning' : 'info',
+      message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
       evidence: [accepted.evidence, first.evidence],
     };

@@ -107,7 +107,11 @@ export const removalRules: Rules = {
     if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;
     const evidence = [trace.terminal?.seq, mains.map(({ exit }) => exit?.at.evidence)];
     const said = (clause: string): Found => ({ severity: 'info', clause, evidence });
-    if (timeline.trigger.kind === 'job') return said(`Job ${job.name} ended it: its exit code does not matter`);
+    const { ended, last } = trace.owners.get(job.uid) ?? {};
+    const why = last?.value.status.conditions?.find(({ type }) => type === ended?.value)?.reason ?? ended?.value;
+    const isFailing = /^Fail/.test(ended?.value ?? '');
+    const counts = isFailing ? 'counts it as failed, whatever its exit code' : 'does not count its exit';
+    if (timeline.trigger.kind === 'job') return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and ${counts}`);
     const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
     const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
     if (wasCounted && !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity }))

@@ -1,7 +1,7 @@
 /** Findings about the Services that route to the pod. */
 import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
-import { mayMiss } from '../../model/trace.ts';
+import { mayMiss, type Trace } from '../../model/trace.ts';
 import { byService, drainRace, isRouted, minLeadMs, serviceNames, noReadyPeriods, periodLength } from '../routing.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText, servicesNamed } from '../words.ts';
@@ -53,13 +53,11 @@ export const trafficRules: Rules = {
     };
   },
 
-  'last-endpoint': ({ timeline }) => {
+  'last-endpoint': ({ trace, timeline }) => {
     if (needsNoReplacement(timeline)) return undefined;
-    const removed = byService(timeline.endpoints.filter(({ unroutedAt }) => unroutedAt));
-    // Each slice has endpoints of one address type (SIGNALS.md §3): those of another may still be ready.
-    const lastOnes = removed.filter(({ own }) => own.every(({ otherReady }) => otherReady === 0));
-    return lastOnes.map(({ service, own }) => {
-      const clause = `Service ${service} had no other ready endpoint`;
+    const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+    return byService(lastOnes).map(({ service, own }) => {
+      const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
       return {
         message: `${clause} when the pod was removed from it`,
         clause,
@@ -123,6 +121,14 @@ export const trafficRules: Rules = {
     };
   },
 };
+
+/** The address type, if the Service has others too: each slice has endpoints of only one (SIGNALS.md §3). */
+function familyWord(trace: Trace, service: string, endpoints: readonly EndpointTimeline[]): string {
+  const slices = [...trace.slices.values()].filter((facts) => (facts.service ?? facts.slice.metadata.name) === service);
+  const allTypes = new Set(slices.map(({ slice }) => slice.addressType));
+  const ownTypes = new Set(endpoints.map(({ addressType }) => addressType));
+  return ownTypes.size < allTypes.size ? `${[...ownTypes].join(' or ')} ` : '';
+}
 
 /** With publishNotReadyAddresses: the endpoint was ready until its removal, if it was removed at all. */
 const stayedReady = ({ staysReady, wasReady, unroutedAt, removedAt, counted }: EndpointTimeline): boolean =>

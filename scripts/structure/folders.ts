@@ -11,11 +11,11 @@ export interface FolderLimits {
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2629, mostFiles: 19, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 4998, mostFiles: 37, longestChain: 8 },
-  kube: { targetLines: 4500, mostLines: 4522, mostFiles: 33, longestChain: 5 },
+  kube: { targetLines: 4500, mostLines: 4533, mostFiles: 33, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3198, mostFiles: 24, longestChain: 5 },
   programs: { targetLines: 900, mostLines: 1086, mostFiles: 7, longestChain: 4 },
   infer: { targetLines: 3600, mostLines: 4014, mostFiles: 23, longestChain: 6 },
-  verdict: { targetLines: 2900, mostLines: 3276, mostFiles: 21, longestChain: 5 },
+  verdict: { targetLines: 2900, mostLines: 3342, mostFiles: 21, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 4847, mostFiles: 42, longestChain: 9 },
   recording: { targetLines: 310, mostLines: 316, mostFiles: 2, longestChain: 1 },
   export: { targetLines: 230, mostLines: 232, mostFiles: 1, longestChain: 1 },

@@ -43,16 +43,23 @@ export async function askWhatIsNew({ cluster, target, position, signal, deliver 
   return { ...compared, retryAfterMs, complete };
 }
 
+/** If the server answers this at once, and not the question, its storage stands still. The question reports errors. */
+async function askMemory({ cluster, target, position, signal, deliver }: Asking): Promise<void> {
+  const request = { method: 'GET', ...question(target, position, '0'), signal } as const;
+  const answer = await cluster.request(request).catch(() => undefined);
+  if (answer?.status === 200) answer.dated.forEach((one) => deliver({ ...one, read: 'cached' }));
+}
+
 /** The object itself if it is named, else the beginning of the list. */
-function question(target: WatchTarget, { keys }: Asking['position']) {
+function question(target: WatchTarget, { keys }: Asking['position'], resourceVersion?: string) {
   if (target.name !== undefined) {
     const path = `${target.path}/${encodeURIComponent(target.name)}`;
-    return { path, accept: acceptMetadata('PartialObjectMetadata') };
+    return { path, query: { resourceVersion }, accept: acceptMetadata('PartialObjectMetadata') };
   }
   const narrowed = selectors(target);
   // Enough to find a pod's newest Event anywhere in the list, and to see that none is missing.
   const limit = Object.values(narrowed).some(Boolean) ? Math.max(50, Math.min(keys.size, 500)) : 1;
-  const query = { ...narrowed, limit: String(limit) };
+  const query = { ...narrowed, limit: String(limit), resourceVersion };
   return { path: target.path, query, accept: acceptMetadata('PartialObjectMetadataList') };
 }
 
@@ -81,7 +88,7 @@ function compare(
 }
 
 /** ms for an answer. A later one is out of date: the server is asked again. */
-const maxAnswerMs = 3000;
+const [slowAnswerMs, maxAnswerMs] = [1000, 3000];
 /**
  * The result for a silent stream: a line after all; `alive`: it has delivered everything; `dead`: it has not delivered
  * something that the server has; `ahead`: the server has long lacked what it has delivered; or no answer.
@@ -97,7 +104,11 @@ export async function checkSilence(context: StreamContext, next: NextLine): Prom
   const settle = (): void => answered.abort();
   answering.then(settle, settle);
   // Continue reading: a line makes the answer unnecessary, and the answer may take long.
-  const line = await next(maxAnswerMs, answered.signal);
+  let line = await next(slowAnswerMs, answered.signal);
+  if (line === undefined && !answered.signal.aborted) {
+    if (context.target.stream === 'pod') void askMemory(context);
+    line = await next(maxAnswerMs - slowAnswerMs, answered.signal);
+  }
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
   const answer = await answering;

@@ -5,6 +5,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { WithOptional } from '../model/observe/read.ts';
 import type { FindingCode, FixReport, Outcome } from '../model/report.ts';
+import { earlierStop } from './ledger.ts';
 import { exitCodes } from './policy.ts';
 import { firstOf, inOtherRows, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
@@ -23,7 +24,7 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
-  const { brief, full } = headlineOf({ timeline, verdict, cause });
+  const { brief, full } = headlineOf({ timeline, verdict, cause, earlier: input && earlierStop(input) });
   const others = findings.filter(({ code }) => code !== cause?.code);
   const aggravations = others.filter(({ code }) => aggravating.has(code));
   const traffic = trafficOf(input, findings);

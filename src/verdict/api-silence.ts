@@ -48,11 +48,13 @@ function standstills({ trace, network }: RuleInput): Span[] {
   });
 }
 
-/** In which a client may have waited for the API server, until its next try. */
+/** In which a client may have waited for the API server, until its next try. `isOfStorage`: it answered from memory. */
 export function waitWithin(input: RuleInput, { lo, hi }: Span) {
+  const fromMemory = input.trace.answers.filter((one) => one.read === 'cached' && one.hi - one.lo < second);
   const waits = apiSilences(input).map((silence) => {
     const [from, until] = [Math.max(lo, silence.lo), Math.min(hi, silence.hi + retryMs)];
-    return { ...silence, from, until, ms: until - from };
+    const isOfStorage = fromMemory.some((one) => one.lo > silence.lo && one.hi < silence.hi - second);
+    return { ...silence, from, until, ms: until - from, isOfStorage };
   });
   return waits.find(({ ms }) => ms >= second);
 }

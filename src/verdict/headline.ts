@@ -5,6 +5,7 @@ import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
 import { isSeenAtOnce } from '../model/span.ts';
+import type { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { exitCodes, gateFailed } from './policy.ts';
 import {
@@ -36,6 +37,7 @@ interface HeadlineInput {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
   readonly cause: JudgedFinding | undefined;
+  readonly earlier?: ReturnType<typeof earlierStop> | undefined;
 }
 
 /** `brief` follows the first word of the card, `full` follows it in the summary. */
@@ -313,8 +315,13 @@ function unknownText(input: HeadlineInput): string {
   if (mains.length > 0 && unclear.length === 0)
     return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
+  const { reason, isCertain } = input.earlier ?? {};
+  const why = reason === undefined ? '' : ` (${reason})`;
   const oom = ended.length === 1 ? firstOf(['oom-on-exit'], verdict.findings) : undefined;
   if (ended.length > 0)
-    return oom?.clause ?? `unclear what ended ${namesOf(ended)}: the deletion, or something before it`;
+    return isCertain
+      ? `the kubelet had begun to stop ${namesOf(ended)} before the deletion${why}`
+      : (oom?.clause ??
+          `unclear what ended ${namesOf(ended)}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`);
   return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${input.cause?.clause ? `; ${input.cause.clause}` : ''}`;
 }

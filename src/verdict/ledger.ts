@@ -1,5 +1,6 @@
 /** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
 import { belongs } from '../infer/deletion.ts';
+import { lengthBetween } from '../infer/schedule.ts';
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { statusOf, statusesOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -28,20 +29,38 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   if (!input || removed === undefined) return [];
   const { zero } = input.timeline;
   const entries: LedgerEntry[] = [];
-  let [from, isVague] = [zero, false];
+  let [from, isVague, isWebhook] = [zero, false, false];
   for (const stretch of stretchesOf(input, codes)) {
     const until = Math.min(stretch.at?.shown ?? from, removed);
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const { owner, subject, what, ...part } of split(input, stretch, { from, until })) {
+    const isHeld = stretch.owner === 'api-server' && until - from >= admissionMs(input.timeline);
+    const owned = isHeld ? { ...stretch, owner: 'admission' as const, isProved: true } : stretch;
+    for (const { owner, subject, what, ...part } of split(input, owned, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
+      isWebhook ||= owner === 'admission' && isApiWell(input, part);
       if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
     }
     from = until;
   }
-  return entries;
+  // The kubelet may speak to another API server than podexit, whose own DELETE shows that this one was well.
+  isWebhook &&= entries[0]?.owner === 'admission';
+  const subject = `an admission webhook${isWebhook ? '' : ' or the API server'}`;
+  return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
+}
+
+/** Whether what others wrote arrived meanwhile, or we read at once, before any stream broke: then the API server did not stand still. */
+function isApiWell({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean {
+  const reads = trace.answers.filter(({ lo, hi, read }) => /stored|failed/.test(read ?? '') && hi > from && lo < until);
+  const arrived = [...trace.nodeSigns.renewals, ...trace.events, ...reads.map(({ hi: at }) => ({ at }))];
+  const breaks = [...trace.resumes.map(({ value }) => value.since), ...trace.gaps.map(({ value }) => value.from)];
+  const whole = Math.min(until, ...breaks.filter((at) => at > from));
+  return (
+    arrived.some(({ at }) => at > from + 500 && at < whole - 500) &&
+    reads.every(({ lo, hi, read }) => read === 'stored' && hi - lo < second)
+  );
 }
 
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
@@ -52,28 +71,55 @@ function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   } else entries.push(next);
 }
 
+/**
+ * How long a DELETE waited in the API server, ms, if that is long: Infinity if not. Admission webhooks run for
+ * each: for the kubelet's once before the grace period of 0 is written, and up to twice after (SIGNALS.md §1 "Admission").
+ */
+export function admissionMs(timeline: Timeline): number {
+  const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
+  const [final, removed] = [at('final-delete'), at('removed')];
+  const ours = (at('accepted')?.shown ?? timeline.zero) - timeline.zero;
+  if (ours > longWaitMs) return ours;
+  const isHeld = !final || !removed || (timeline.pod.metadata.finalizers ?? []).length > 0;
+  const kubelets = isHeld ? 0 : lengthBetween(final, removed).min;
+  return kubelets > longWaitMs ? kubelets / 2 : Infinity;
+}
+
 function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch[] {
   const { timeline, deletion } = input;
   const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
   const abandoned = mainContainers(timeline).find(({ outcome, preStop }) => outcome === 'abandoned' && !preStop);
   const main = lastOf(mainContainers(timeline));
   const side = lastOf(ranContainers(timeline));
+  const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
+  const held = { owner: 'admission', subject: undefined, isProved: true } as const;
   const [finalizers, node] = [deletion.pod.metadata.finalizers ?? [], deletion.pod.spec.nodeName ?? ''];
-  const reported = kubeletStep(node, 'ended the sandbox and reported the exits', (side ?? main)?.exit?.at, done);
+  const exit = (side ?? main)?.exit?.at;
+  // A webhook that holds up the kubelet's statuses would have held up the first one too.
+  const isFirstPrompt = (input.trace.acknowledged?.at ?? Infinity) - deletion.facts.seenAt < second;
+  const isWell = isFirstPrompt && exit && done && isApiWell(input, { from: exit.shown, until: done.shown });
+  const isRestart = (at('kubelet-started')?.shown ?? 0) > (exit?.shown ?? Infinity);
+  const { renewals } = input.trace.nodeSigns;
+  const isConnected = isWell && renewals.some((one) => one.at > exit.shown && one.at < done.shown - longWaitMs);
+  const orOthers = isConnected ? ' or its container runtime' : ', its container runtime or its connection';
+  const others = isRestart ? '' : isWell ? orOthers : undefined;
+  const reported = kubeletStep(node, 'ended the sandbox and reported the exits', [exit, done], others);
   const unseen = main ? '' : list(mainContainers(timeline).map(({ name }) => name));
   const isRuntime = unseen !== '' && codes.has('runtime-unavailable');
-  const accepted = (at('accepted')?.shown ?? timeline.zero) - timeline.zero;
-  const removed = (at('removed')?.earliest ?? 0) - (at('final-delete')?.latest ?? Infinity);
+  const isSlow = done && last && last.shown - done.shown >= admission;
+  const cleaned = isSlow ? { ...last, shown: last.shown - admission } : last;
   return [
-    { at: at('accepted'), ...answering(accepted), what: 'accepted the deletion', isProved: true },
+    { at: at('accepted'), owner: 'api-server', what: 'accepted the deletion', isProved: true },
     startOf(input, main ?? side),
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
     // The kubelet writes statuses and sends its DELETEs one after the other, for all its pods (status_manager.go).
     isRuntime
       ? { ...reported, owner: 'runtime', subject: unseen, what: 'could not stop it, or it still ran', isProved: true }
-      : reported,
+      : reported.isProved || admission === Infinity
+        ? reported
+        : { ...reported, ...held, what: "held up the kubelet's requests" },
     {
       at: abandoned && at('removed'),
       owner: 'application',
@@ -81,24 +127,19 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
       what: 'still ran when the object was removed',
       isProved: true,
     },
-    kubeletStep(node, 'removed volumes and cgroup', done, last),
+    kubeletStep(node, 'removed volumes and cgroup', [done, cleaned]),
+    { at: last, ...held, what: "accepted the kubelet's own DELETE" },
     finalizers.length > 0
       ? { at: at('removed'), owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
-      : { at: at('removed'), ...answering(removed), what: 'removed the object' },
+      : { at: at('removed'), owner: 'api-server', what: 'removed the object' },
   ];
 }
 
-/** Admission webhooks run for each DELETE, also for the kubelet's: they may be why it takes long (SIGNALS.md §1 "Admission"). */
-const answering = (ms: number): Pick<Stretch, 'owner' | 'subject' | 'isProved'> =>
-  ms > longWaitMs
-    ? { owner: 'admission', subject: 'an admission webhook or the API server', isProved: true }
-    : { owner: 'api-server' };
-
 /** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15): in 3 s on a node that is well. It repeats what failed after 10 s. */
-function kubeletStep(node: string, what: string, since: Interval | undefined, at: Interval | undefined): Stretch {
+function kubeletStep(node: string, what: string, [since, at]: (Interval | undefined)[], others?: string): Stretch {
   const ms = (at?.shown ?? NaN) - (since?.shown ?? NaN);
-  const others = ms > 3 * second ? ', its container runtime, the API server or the connection to it' : '';
-  return { at, owner: 'kubelet', subject: `${node}${others}`, what, isProved: ms < retryMs };
+  const subject = `${node}${ms > 3 * second ? (others ?? ', its container runtime, the API server or the connection to it') : ''}`;
+  return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs || others !== undefined };
 }
 
 /** The container that ended last, if that is known of all. */
@@ -123,6 +164,17 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined): St
   if (exit && at && exit.shown < at.shown) return { at: exit, owner: 'unexplained', what: 'the containers ended' };
   return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
 }
+
+/** Of pods that the kubelet may have stopped by itself. `reason`: an Event's (SIGNALS.md §4). `isCertain`: it had begun. */
+export const earlierStop = (input: RuleInput) => ({
+  reason: input.trace.events.find(
+    ({ reason, about, seq }) =>
+      about.kind === 'Pod' &&
+      /^(Evicted|Preempting|DeadlineExceeded)$/.test(reason) &&
+      seq < input.deletion.facts.seenSeq,
+  )?.reason,
+  isCertain: mainContainers(input.timeline).every(({ name }) => wasStopping(input, name)),
+});
 
 /** A Killing of the run that the deletion found is certainly older than the deletion, so that run ended by that stop. */
 function wasStopping(input: RuleInput, name: string): boolean {
@@ -184,7 +236,7 @@ function split(input: RuleInput, stretch: Stretch, { from, until }: { from: numb
   const silent = {
     owner: 'api-server',
     what: 'did not answer, and others try again up to 10s later',
-    subject: undefined,
+    subject: wait.isOfStorage ? "the API server's storage (etcd)" : undefined,
   } as const;
   return [
     withProof({ ...stretch, from, until: wait.from }),

@@ -61,6 +61,12 @@ it('an answer that comes too late to compare still shows how long the server too
   await vi.waitFor(() => expect(delivered).toEqual([{ ...dated, read: 'stored' }]));
 });
 
+it('a server that does not answer about the pod is asked what it has in memory, which needs no storage', async () => {
+  const { found, delivered } = askedAbout('pod', ({ query }) => query?.['resourceVersion'] === '0');
+  expect(await found).toEqual({ kind: 'unanswered' });
+  await vi.waitFor(() => expect(delivered).toEqual([{ ...dated, read: 'cached' }]));
+});
+
 it('a refusal needs no storage, so it shows nothing of it', async () => {
   const { found, delivered } = askedAbout('events', () => true, 429);
   await found;

@@ -133,9 +133,9 @@ export const nodeRules: Rules = {
     const [longest] = steps.flatMap((step) => waitWithin(input, step) ?? []).sort((a, b) => b.ms - a.ms);
     if (!longest || longest.ms < 2 * second) return undefined;
     const delayMs = longest.hi - longest.lo;
-    const clause = `the API server did not answer for up to ${secondsText(delayMs)}`;
+    const clause = `the API server${longest.isOfStorage ? "'s storage (etcd)" : ''} did not answer for up to ${secondsText(delayMs)}`;
     return {
-      message: `${clause}: it or its storage stood still, or could not be reached from here`,
+      message: longest.isOfStorage ? clause : `${clause}: it stood still, or could not be reached from here`,
       clause,
       advice: 'Look at the API server, at etcd and at the connection to them.',
       delayMs,

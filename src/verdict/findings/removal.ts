@@ -10,6 +10,7 @@ import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
 import { lengthText, secondsText, few, list, stillRan } from '../words.ts';
 import { isCascade, mainContainers, markOf, ranContainers, signalName, type RuleInput } from '../rule-input.ts';
+import { admissionMs } from '../ledger.ts';
 
 export const removalRules: Rules = {
   'finalizer-held': (input) => {
@@ -142,12 +143,15 @@ export const removalRules: Rules = {
 
 const maxCleanupMs = 5 * second;
 
-/** The length of a step that took too long, also without the time in which the API server did not answer. */
+/** The length of a step that took too long, also without what the API server may have taken of it. */
 function slowStep(input: RuleInput, from?: Interval, to?: Interval): Length | undefined {
   if (!from || !to) return undefined;
   const { min, max } = lengthBetween(from, to);
+  const held = admissionMs(input.timeline);
   const waited = waitWithin(input, { lo: from.earliest, hi: to.latest })?.ms ?? 0;
-  return min - waited > maxCleanupMs ? { min, max, shown: (min + max) / 2 } : undefined;
+  return min - waited - (held === Infinity ? 0 : 2 * held) > maxCleanupMs
+    ? { min, max, shown: (min + max) / 2 }
+    : undefined;
 }
 
 /** A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then. */
@@ -187,7 +191,7 @@ function slowRemoval(input: RuleInput): Found | undefined {
     clause,
     why: 'the API does not say what it waited for: sandbox, volumes, cgroup, the runtime, a webhook or the API server',
     advice:
-      'It waited for the sandbox, volumes to unmount, the cgroup, the container runtime, or a webhook on DELETE: the kubelet log of the node says which.',
+      'It waited for the sandbox, volumes to unmount, the cgroup, the container runtime, or a webhook that refuses the last DELETE: the kubelet log of the node says which.',
     delayMs: length.min,
     evidence: [trace.terminal?.seq, trace.finalDelete?.seq],
   };

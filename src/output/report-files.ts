@@ -1,8 +1,8 @@
 /** The files of a run, its recording and its reports: that they can be written is checked before any deletion. */
-import { constants, promises as fs, statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { constants, promises as fs, readlinkSync, realpathSync, statSync, closeSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { causeOf, openRecorder, unrecordable } from '../recording/recorder.ts';
+import { causeOf, emptyOutput, openOutput, openRecorder, unrecordable, writeSome } from '../recording/recorder.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import type { ReportFile } from './formats.ts';
 import { render, type Views } from './render.ts';
@@ -62,11 +62,22 @@ export function assertDistinct(recording: { file: string; what: string }, report
   );
 }
 
-/** Equal for all paths to a file; undefined for pipes and devices, which may take both. */
-function identityOf(file: string): string | undefined {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-  if (!found) return resolve(file);
-  return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+/** Equal for all paths to a file, even a new one. Undefined for pipes and devices, which may take both. */
+function identityOf(file: string, links = 0): string | undefined {
+  const found = attempt(() => statSync(file, { bigint: true }));
+  if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  const link = attempt(() => readlinkSync(file));
+  if (link !== undefined && links < 40) return identityOf(resolve(dirname(file), link), links + 1);
+  const folder = dirname(resolve(file));
+  return join(attempt(() => realpathSync(folder)) ?? folder, basename(file));
+}
+
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns 0, or 1 and a warning on stderr if a file could not be written. */
@@ -79,7 +90,7 @@ export async function writeReports<R>(
   let code: 0 | 1 = 0;
   const write = async ({ file, format }: ReportFile): Promise<void> => {
     try {
-      await fs.writeFile(file, await render(format, views, result));
+      await writeWhole(file, await render(format, views, result), ports);
     } catch (error) {
       code = 1;
       ports.stderr.write(`podexit: the report ${file} could not be written (${causeOf(error)})\n`);
@@ -94,6 +105,22 @@ export const fileOfPod = ({ file, format }: ReportFile, pod: string): ReportFile
   file: `${file.slice(0, -basename(file).length)}${basename(file).replace('POD', () => pod)}`,
   format,
 });
+
+/** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
+async function writeWhole(file: string, text: string, { clock }: OutputPorts): Promise<void> {
+  const output = openOutput(file, 0o666);
+  try {
+    emptyOutput(output);
+    const bytes = Buffer.from(text);
+    for (let written = 0; written < bytes.length;) {
+      const taken = writeSome(output, bytes, written);
+      written += taken;
+      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, 20));
+    }
+  } finally {
+    closeSync(output.descriptor);
+  }
+}
 
 /** A unique name for each pod: a StatefulSet's next pod has the same name as the last, and is called `web-0-2`. */
 export function uniquePodNames(): (pod: { name: string; uid: string }) => string {

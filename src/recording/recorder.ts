@@ -1,4 +1,4 @@
-/** The recording that a run writes. Opening neither blocks forever nor changes the content. */
+/** Files that a run writes, its recording above all. Opening neither blocks forever nor changes the content. */
 import { constants, fstatSync, ftruncateSync, openSync, statSync, unlinkSync, writeSync, closeSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { Observation } from '../model/observation.ts';
@@ -17,10 +17,9 @@ const openTimeoutMs = 1000;
 const pauseMs = 20;
 
 /** Throws the system's error: ENXIO for a pipe without a reader. */
-function openOutput(file: string): OutputFile {
-  // Recordings name pods and nodes: other users of the machine must not read them.
+export function openOutput(file: string, mode: number): OutputFile {
   try {
-    return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, 0o600), isNew: true };
+    return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, mode), isNew: true };
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
@@ -42,7 +41,7 @@ function isEmpty({ descriptor }: OutputFile): boolean {
 }
 
 /** Removes content from an earlier run. */
-function emptyOutput(output: OutputFile): void {
+export function emptyOutput(output: OutputFile): void {
   if (!isEmpty(output)) ftruncateSync(output.descriptor);
 }
 
@@ -57,7 +56,7 @@ function removeNew(file: string, { descriptor, isNew }: OutputFile): void {
 }
 
 /** Returns how many bytes from `from` on were written: 0 if a pipe is full. Throws the system's error. */
-function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: number): number {
+export function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: number): number {
   try {
     return writeSync(descriptor, bytes, from);
   } catch (error) {
@@ -158,7 +157,8 @@ function writeWhole(output: OutputFile, text: string): void {
 
 function openForRecording(file: string): OutputFile {
   try {
-    return openOutput(file);
+    // Recordings name pods and nodes: other users of the machine must not read them.
+    return openOutput(file, 0o600);
   } catch (cause) {
     throw unrecordable(file, causeOf(cause), cause);
   }

@@ -44,6 +44,17 @@ async function shell(script: string): Promise<{ code: number; stdout: string }> 
 }
 
 describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Windows)', () => {
+  it('without a reader loses its report, with exit code 1; other reports are written', async () => {
+    const folder = newFolder();
+    const pipe = pipeIn(folder, 'pipe.json');
+    const good = join(folder, 'good.md');
+    const ran = await runMain(['replay', recordingFile('exit-143'), '--report', pipe, '--report', good]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toBe(`podexit: the report ${pipe} could not be written (ENXIO: no process reads it)\n`);
+    expect(ran.stdout).toContain('✔ Graceful');
+    expect(existsSync(good)).toBe(true);
+  });
+
   it('without a reader is refused for a recording before anything is deleted', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const ran = await runMain([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
@@ -119,6 +130,7 @@ it.concurrent('a recording can be replayed up to the moment of a kill -9', () =>
 describe.concurrent('one file for two outputs is refused, and nothing is deleted', () => {
   it.each([
     ['another path, without a file yet', (file: string) => `${file.replace(/[^/]+$/, '')}/./run.ndjson`, 'not there'],
+    ['a link to a missing file', linked(symlinkSync), 'not there'],
     ['a hard link', linked(linkSync), 'there'],
   ])('--record and --report: %s', (_what, other, isThere) =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {

@@ -35,7 +35,8 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Pie
     ...replacementLane(timeline),
   ];
   const space = Math.max(0, room - 1 - warning.length);
-  const shown = lanes.length > space ? lanes.slice(0, Math.max(0, space - 1)) : lanes;
+  const byNews = lanes.toSorted((a, b) => Number(a.isOver ?? false) - Number(b.isOver ?? false));
+  const shown = lanes.length > space ? byNews.slice(0, Math.max(0, space - 1)) : lanes;
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
   return [
@@ -46,13 +47,20 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Pie
   ];
 }
 
-/** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s`. */
+/** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout`, the last if it fits. */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {
   const { word, ink, facts } = liveStatus(timeline, now);
-  const rest = facts.flatMap(({ text, ink: own }) => [dim(' · '), piece(own, forTerminal(text))]);
+  const piecesOf = (shown: typeof facts): Piece[] =>
+    shown.flatMap(({ text, ink: own }) => [dim(' · '), piece(own, forTerminal(text))]);
+  // The countdown says more than the word.
+  const shownWord = width < 58 && facts.length > 1 ? '' : word;
+  const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
   // Enough of a pod's name to tell it from its siblings.
-  const room = Math.max(12, width - textWidth(word) - 1 - piecesWidth(rest));
-  return [piece('strong', shorten(pen, forTerminal(podText(timeline)), room)), plain(' '), piece(ink, word), ...rest];
+  const least = shownWord === '' ? 6 : 12;
+  const all = piecesOf(facts);
+  const rest = leftBy(all) >= least ? all : piecesOf(facts.slice(0, 2));
+  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
+  return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }
 
 /** Names get a fifth, words up to 46 columns, the bar the rest. In a narrow window words matter more than the bar. */
@@ -92,6 +100,8 @@ interface LiveLane {
   readonly isTrack?: boolean;
   readonly words: string;
   readonly ink: Ink;
+  /** Shown last in a window that is too low for all lanes: nothing more happens to this container. */
+  readonly isOver?: boolean;
 }
 
 function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): LiveLane {
@@ -112,6 +122,7 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
     isTrack: ran,
     words: containerWords(container, timeline, now),
     ink: exit?.code === undefined ? (ran ? 'plain' : 'dim') : exitInk[outcome],
+    isOver: !ran || exit !== undefined,
   };
 }
 

@@ -96,9 +96,11 @@ function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout
 
 function probeText(probe: Probe | undefined): string {
   if (!probe) return 'no readiness probe';
-  const { exec, tcpSocket, httpGet, grpc } = probe;
+  if (probe.exec) return 'readiness exec';
+  const { tcpSocket, httpGet, grpc } = probe;
+  const kind = tcpSocket ? 'tcp' : httpGet ? 'http' : 'grpc';
   const port = (tcpSocket ?? httpGet ?? grpc)?.port;
-  return `readiness ${exec ? 'exec' : tcpSocket ? 'tcp' : httpGet ? 'http' : 'grpc'}${port ? ` :${port}` : ''}`;
+  return `readiness ${kind}${port === undefined ? '' : ` :${port}`}`;
 }
 
 interface LineLayout {

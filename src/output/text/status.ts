@@ -1,5 +1,6 @@
 /** The progress of a deletion at a given time, in a word and a few facts, and a warning if the node is silent. Pure. */
 import type { ContainerTimeline, Mark, Timeline } from '../../infer/timeline.ts';
+import { serviceNames } from '../../verdict/routing.ts';
 import { markOf } from '../../verdict/rule-input.ts';
 import type { Ink } from '../palette.ts';
 
@@ -21,6 +22,7 @@ export function liveStatus(timeline: Timeline, now: number): Status {
   if (!timeline.deleted) return waitingStatus(timeline);
   const total = `after ${durationText(timeline.total?.shown ?? 0)}`;
   if (markOf(timeline, 'removed')) return { word: 'Deleted', ink: 'strong', facts: [{ text: total, ink: 'plain' }] };
+  const services = serviceFact(timeline);
   const counted = graceOfNext(timeline);
   return {
     word: 'Terminating',
@@ -28,13 +30,19 @@ export function liveStatus(timeline: Timeline, now: number): Status {
     facts: [
       { text: counted ? usedText(counted, now) : durationText(now - timeline.zero), ink: 'plain' },
       stepFact(timeline, now),
+      ...(services ? [services] : []),
     ],
   };
 }
 
 function waitingStatus(timeline: Timeline): Status {
-  const waiting = timeline.mode === 'attach' ? 'waiting for the pod to be deleted' : 'opening watches';
-  const text = markOf(timeline, 'requested') ? `${timeline.mode} requested` : waiting;
+  const text = markOf(timeline, 'requested')
+    ? timeline.mode === 'evict'
+      ? 'eviction requested'
+      : 'delete requested'
+    : timeline.mode === 'attach'
+      ? 'waiting for the pod to be deleted'
+      : 'opening watches';
   return { word: timeline.pod.status.phase ?? 'Pending', ink: 'plain', facts: [{ text, ink: 'plain' }] };
 }
 
@@ -86,6 +94,19 @@ function stepFact(timeline: Timeline, now: number): Fact {
 }
 
 export const isStillRunning = ({ ran, exit }: ContainerTimeline): boolean => ran && !exit;
+
+function serviceFact({ endpoints }: Timeline): Fact | undefined {
+  const wereReady = endpoints.filter(({ wasReady }) => wasReady);
+  const services = serviceNames(wereReady);
+  if (services.length === 0) return undefined;
+  const ready = serviceNames(wereReady.filter(({ unroutedAt, removedAt }) => !unroutedAt && !removedAt));
+  const still = services.filter((name) => ready.includes(name));
+  const what = (names: readonly string[]): string =>
+    names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
+  return still.length === 0
+    ? { text: `removed from ${what(services)}`, ink: 'good' }
+    : { text: `still in ${what(still)}`, ink: 'warning' };
+}
 
 /** `0:21`, `1:02:03`; never negative. ms. */
 export function durationText(ms: number): string {

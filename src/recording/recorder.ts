@@ -26,7 +26,7 @@ export function openOutput(file: string, mode: number): OutputFile {
   for (let waited = 0; ; waited += pauseMs) {
     try {
       // Without O_NONBLOCK a pipe without a reader would block the whole process, its signal handlers too.
-      return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, 0o600), isNew: false };
+      return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, mode), isNew: false };
     } catch (error) {
       if (codeOf(error) !== 'ENXIO' || waited >= openTimeoutMs || !statSync(file).isFIFO()) throw error;
       pause();

@@ -25,12 +25,14 @@ function podLane({ timeline, answer }: Report): Lane {
   const name = pod.metadata.name;
   const withPodName = <T extends Bar | Point>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
   const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
+  const done = marks.find((mark) => mark.name === 'containers-done')?.at;
   const { heldMs, note = '' } = trigger;
   const bars: Bar[] = [
     ...stateBar('accept', heldMs === undefined ? undefined : exactly(zero - heldMs), exactly(zero), note),
     ...phases
       .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
       .map((phase) => phaseBar(phase, timeline)),
+    ...stateBar('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
   ].map((bar) => ({ ...withPodName(bar), label: '', start: atShown(bar.start), end: atShown(bar.end) }));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')

@@ -8,7 +8,7 @@ import type { Report } from '../../verdict/report.ts';
 import { allNotes } from '../../model/trace.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitText } from '../mark-text.ts';
-import { cardLines, iconOf, type Icon } from '../text/card.ts';
+import { cardLines, iconOf, type CardOptions, type Icon } from '../text/card.ts';
 import { script, style } from './style-and-script.ts';
 import { drawPods } from './pods.ts';
 import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
@@ -20,7 +20,7 @@ import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 /** The page's heading says the answer, and its facts the pod. */
-const rowsOnly = { pen: plainPen, columns: 80, rowsOnly: true };
+const rowsOnly = { pen: plainPen, rowsOnly: true };
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
@@ -28,7 +28,7 @@ export function renderHtml(report: Report): string {
   const top = [
     headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
     factsList([report], factsOf(report), report.verdict.exitCode),
-    cardBox(cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, rowsOnly)),
+    cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
     fixOf(report.answer.fix, report.answer.advice),
   ];
   const tables = tablesOf(report).map((table) => foldedTable(table, timeline.notes));
@@ -46,7 +46,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
   const top = [
     headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
     factsList(reports, facts, numbers.exitCode),
-    cardBox(rolloutCardLines({ ...numbers, fix: undefined }, rowsOnly)),
+    cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
     fixOf(numbers.fix ? [numbers.fix] : []),
   ];
   return pageOf(numbers.sentence, top, first && drawPods(reports), first && foldedTable(podsTable(reports)));
@@ -142,9 +142,12 @@ function factsList(reports: readonly Report[], own: Facts, exitCode: number): Ht
     </dl>`;
 }
 
-/** The card's rows; the fix is below, with buttons. */
-const cardBox = (lines: readonly string[]): Html =>
-  markup`<pre class="card" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
+/** The card's rows as in a wide and in a narrow terminal, of which the page shows one; the fix is below, with buttons. */
+const cardBoxes = <T>(linesOf: (of: T, options: CardOptions) => readonly string[], of: T): Html[] =>
+  [80, 44].map((columns) => {
+    const lines = join(linesOf(of, { ...rowsOnly, columns }), '\n');
+    return markup`<pre class="card w${columns}" tabindex="0" aria-label="Answer">${lines}</pre>`;
+  });
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
 function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Html | false {

@@ -82,10 +82,12 @@ th, td { text-align: left; padding: 0.45rem 1.4rem 0.45rem 0; vertical-align: to
 th { color: var(--muted); font-weight: 500; font-size: 0.8rem; white-space: nowrap; }
 .num { text-align: right; white-space: nowrap; }
 td code { overflow-wrap: break-word; } tr:target td { background: var(--faint); }
+@media (min-width: 761px) { .w44 { display: none; } } @media (max-width: 760px) { .w80 { display: none; } }
 @media (max-width: 640px) {
   body { padding: 1.5rem 1rem 3rem; } h1 { font-size: 1.25rem; } .card { font-size: 0.72rem; padding: 0.75rem; } section { margin-top: 2.25rem; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem 1rem; }
 }
+@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
   :root { ${light} --paper: #ffffff; } html { font-size: 12px; } body { padding: 0; max-width: none; }
   .copy:is(*), details:not([open]) { display: none; } .viewport, .scroll { overflow: visible; }

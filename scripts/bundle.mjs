@@ -16,7 +16,7 @@ const bundled = {
   minify: true,
   metafile: true,
   legalComments: 'none',
-  loader: Object.fromEntries(['.md', '.bash', '.fish', '.ps1', '.zsh'].map((extension) => [extension, 'text'])),
+  loader: { '.md': 'text' },
 };
 
 /** The whole program as one CommonJS script, for single executables. */

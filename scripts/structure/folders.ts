@@ -9,7 +9,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2629, mostFiles: 19, longestChain: 8 },
+  cli: { targetLines: 2250, mostLines: 2707, mostFiles: 19, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 4998, mostFiles: 37, longestChain: 8 },
   kube: { targetLines: 4500, mostLines: 4533, mostFiles: 33, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3198, mostFiles: 24, longestChain: 5 },

@@ -20,8 +20,8 @@ export const folders: Record<string, FolderLimits> = {
   recording: { targetLines: 310, mostLines: 316, mostFiles: 2, longestChain: 1 },
   export: { targetLines: 230, mostLines: 232, mostFiles: 1, longestChain: 1 },
   probe: { targetLines: 1400, mostLines: 1442, mostFiles: 9, longestChain: 4 },
-  advice: { targetLines: 4500, mostLines: 5772, mostFiles: 39, longestChain: 9 },
-  watch: { targetLines: 1500, mostLines: 1500, mostFiles: 9, longestChain: 4 },
+  advice: { targetLines: 4500, mostLines: 5771, mostFiles: 39, longestChain: 9 },
+  watch: { targetLines: 1500, mostLines: 1496, mostFiles: 9, longestChain: 4 },
   try: { targetLines: 750, mostLines: 1346, mostFiles: 7, longestChain: 4 },
   demo: { targetLines: 2460, mostLines: 2472, mostFiles: 16, longestChain: 5 },
 };

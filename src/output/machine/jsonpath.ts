@@ -181,6 +181,8 @@ function assertNode(node: Node): void {
   if (!evaluated.test(type)) throw new Error('its filter is not one comparison');
   if (type === 'Identifier' && !name.startsWith('_$_'))
     throw new Error(`"${name}" in it is neither a field nor quoted text`);
+  if (['constructor', '__proto__'].includes(property?.name ?? ''))
+    throw new Error(`"${property?.name}" in it is not a field`);
   // A name after a dot is a field, which needs no check.
   [...Object.values(rest), ...(computed ? [property] : [])].flat().filter(isNode).forEach(assertNode);
 }

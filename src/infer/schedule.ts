@@ -59,7 +59,7 @@ function likelyIn(at: Estimate, window: Span): number {
 function likely({ name, at }: TimelineMark, arrivals: Arrivals, window: Span, isKilled: boolean): number {
   const { lo, hi } = spanOf(at, window);
   if (name === 'requested') return lo;
-  // A runtime sends a signal within milliseconds, and SIGKILL ends a process as soon: the upper bounds are assumed (assumptions.ts).
+  // A runtime needs milliseconds for a signal, and SIGKILL for its process: their upper bounds are assumed, and far longer.
   const isPrompt = /^(stop-signal|kill)$/.test(name) || (name === 'exited' && isKilled);
   if (at.basis === 'inferred') return isPrompt && Number.isFinite(at.client.lo) ? lo : likelyIn(at, window);
   const arrived = at.evidence.map((seq) => (arrivals.get(seq) ?? -Infinity) + 1).filter((one) => one >= hi);

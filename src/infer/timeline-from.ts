@@ -268,7 +268,7 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   const { node, client } = kill ?? exit.at;
   if ((lastLine > from && hasReacted) || (readyLost?.at ?? Infinity) < client.lo) return 'seen';
   if (failed.some(({ time }) => time.hi <= node.lo)) return 'seen';
-  // What was perhaps before the kill (or the exit, if none is dated) may have been a reaction; the kill itself fails probes too.
+  // What was perhaps before the kill, or before the exit if no kill is dated, may have been a reaction: a kill fails probes too.
   if (lastLine > from || readyLost || failed.some(({ time }) => time.lo < node.lo)) return undefined;
   return wasLogFollowed(trace, container) && !handlesIt ? 'none' : undefined;
 }

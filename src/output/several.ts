@@ -143,16 +143,12 @@ export function rolloutFrame(state: RolloutState, now: number, window: FrameWind
       ...(left > 0 && most > 0 ? [[dim(`  … ${left} more ${what}`)]] : []),
     ];
   };
+  const openRows = open.map((pod) => rowOf(pod, now));
   const newRows = newPods.map((pod) => newRow(pod, now));
   return [
     ...head,
     // Oldest deletions first: those pods end next, or hang.
-    ...fitted(
-      width < 90 ? narrowTitles : columnTitles,
-      open.map((pod) => rowOf(pod, now)),
-      spaceOfOld,
-      'terminating',
-    ),
+    ...fitted(width < 90 ? narrowTitles : columnTitles, openRows, spaceOfOld, 'terminating'),
     ...fitted(['NEW POD', 'AGE', 'STEP'], newRows, space - spaceOfOld, 'new'),
     ...services,
   ];

@@ -57,19 +57,20 @@ function podNamed(name: string, look: PodLook = {}) {
 const waitsFor = (reason: string) => ({ waiting: { reason } });
 const began = { at, kind: 'began', mode: 'attach', namespace: 'shop', name: '', graceSeconds: null } as const;
 const start = (target: string): RawObservation => ({ ...began, target, timeoutSeconds: null, waitReplacement: false });
-const listed = (...objects: object[]): RawObservation => {
-  return { at, kind: 'listed', stream: 'pods', resourceVersion: '1', objects };
+const listed = (...objects: object[]) => {
+  return { at, kind: 'listed', stream: 'pods', resourceVersion: '1', objects } satisfies RawObservation;
 };
 const added = (object: object, stream: 'pods' | 'events' = 'pods'): RawObservation => {
   return { at: at + 1000, kind: 'changed', change: 'ADDED', stream, object };
 };
-const eventAbout = (pod: string, reason: string, type = 'Warning', count = 1) => {
+const eventOf = (pod: string, reason: string, type = 'Warning', count = 1) => {
   const [metadata, involvedObject] = [
     { name: reason, uid: reason },
     { kind: 'Pod', name: pod, uid: pod },
   ];
-  return added({ kind: 'Event', metadata, type, reason, count, involvedObject }, 'events');
+  return { kind: 'Event', metadata, type, reason, count, involvedObject };
 };
+const eventAbout = (...event: Parameters<typeof eventOf>): RawObservation => added(eventOf(...event), 'events');
 const stepOf = (...news: RawObservation[]): string | undefined =>
   factsOf([start('deployment/web'), listed(podNamed('web-1', { ready: true })), ...news]).newPods[0]?.step;
 
@@ -90,6 +91,12 @@ describe('a new pod', () => {
     expect(stepOf(...held, scheduled)).toBe('starting');
     expect(stepOf(...held, scheduled, eventAbout('web-2', 'FailedMount'))).toBe('starting: FailedMount');
     expect(stepOf(scheduled, eventAbout('web-2', 'Scheduled', 'Normal'))).toBe('starting');
+  });
+
+  it('names no Event that was there before, which may be about an earlier step', () => {
+    const starting = added(podNamed('web-2', { revision: 'new', node: 'n1', state: waitsFor('ContainerCreating') }));
+    const earlier = { ...listed(eventOf('web-2', 'FailedScheduling')), stream: 'events' } as const;
+    expect(stepOf(starting, earlier)).toBe('starting');
   });
 
   it('is none of another workload, and none of a node', () => {

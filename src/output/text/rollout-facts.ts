@@ -51,8 +51,6 @@ export function createRolloutFacts() {
 
   const takeObject = (object: ObservedObject, at: number): void => {
     const { uid } = object.metadata;
-    const about = object.kind === 'Event' ? pods.get(object.involvedObject.uid ?? '') : undefined;
-    if (object.kind === 'Event' && about) pods.set(about.pod.metadata.uid, withEvent(about, object));
     if (object.kind === 'Pod') pods.set(uid, { seenAt: at, ...pods.get(uid), pod: object });
     if (object.kind === 'EndpointSlice') slices.set(uid, object);
     if (isTopOwner(object)) owners.set(uid, object);
@@ -72,8 +70,11 @@ export function createRolloutFacts() {
     if (o.kind === 'began') target = o.target ?? '';
     if (o.kind === 'listed') takeList(o.objects, o.stream, o.at);
     if (o.kind !== 'changed') return;
-    if (o.change === 'DELETED') [pods, slices, owners].forEach((known) => known.delete(o.object.metadata.uid));
-    else takeObject(o.object, o.at);
+    if (o.change === 'DELETED') return [pods, slices, owners].forEach((known) => known.delete(o.object.metadata.uid));
+    takeObject(o.object, o.at);
+    // One that was listed may be about an earlier step of its pod.
+    const about = o.object.kind === 'Event' && pods.get(o.object.involvedObject.uid ?? '');
+    if (o.object.kind === 'Event' && about) pods.set(about.pod.metadata.uid, withEvent(about, o.object));
   };
   /** Pods of a node are replaced on other nodes, which are not watched. */
   const isNew = ({ pod }: KnownPod): boolean =>

@@ -16,7 +16,7 @@ export const folders: Record<string, FolderLimits> = {
   programs: { targetLines: 900, mostLines: 1086, mostFiles: 7, longestChain: 4 },
   infer: { targetLines: 3600, mostLines: 4014, mostFiles: 23, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3342, mostFiles: 21, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 4914, mostFiles: 42, longestChain: 9 },
+  output: { targetLines: 4550, mostLines: 4911, mostFiles: 42, longestChain: 9 },
   recording: { targetLines: 310, mostLines: 316, mostFiles: 2, longestChain: 1 },
   export: { targetLines: 230, mostLines: 232, mostFiles: 1, longestChain: 1 },
   probe: { targetLines: 1400, mostLines: 1442, mostFiles: 9, longestChain: 4 },

@@ -96,10 +96,9 @@ function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout
 
 function probeText(probe: Probe | undefined): string {
   if (!probe) return 'no readiness probe';
-  if (probe.exec) return 'readiness exec';
-  const { tcpSocket, httpGet, grpc } = probe;
-  const kind = tcpSocket ? 'tcp' : httpGet ? 'http' : 'grpc';
+  const { exec, tcpSocket, httpGet, grpc } = probe;
   const port = (tcpSocket ?? httpGet ?? grpc)?.port;
+  const kind = exec ? 'exec' : tcpSocket ? 'tcp' : httpGet ? 'http' : 'grpc';
   return `readiness ${kind}${port === undefined ? '' : ` :${port}`}`;
 }
 

@@ -18,6 +18,8 @@ export interface PrintEvent {
 const maxWidthMs = 500;
 /** No mark is held back longer than this after it has certainly happened. */
 const maxHoldMs = 1000;
+/** A later line is an update with its own time instead, so that a moment has one number on the screen. */
+const maxMoveMs = 100;
 
 /** The returned function tells what to print after each change. `isLast`: all that is left, since nothing follows. */
 export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => PrintEvent[] {
@@ -38,7 +40,7 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
     const events: PrintEvent[] = [];
     const lines = new Map<string, { mark: Mark; at: number; isLate: boolean }>();
     for (const placed of inPrintedOrder(marks.filter((one) => ready.has(one)))) {
-      const mark = notBefore(placed, above);
+      const mark = above - placed.at.shown > maxMoveMs ? placed : notBefore(placed, above);
       const isLate = printed.has(mark.id) || mark.at.shown < above;
       const causes = causesOf(mark, marks).flatMap(({ id }) => printed.get(id) ?? lines.get(id) ?? []);
       const causesAbove = causes.flatMap(({ mark: { at } }) => (isWide(at) ? [] : at.shown));

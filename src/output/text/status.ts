@@ -36,13 +36,9 @@ export function liveStatus(timeline: Timeline, now: number): Status {
 }
 
 function waitingStatus(timeline: Timeline): Status {
-  const text = markOf(timeline, 'requested')
-    ? timeline.mode === 'evict'
-      ? 'eviction requested'
-      : 'delete requested'
-    : timeline.mode === 'attach'
-      ? 'waiting for the pod to be deleted'
-      : 'opening watches';
+  const waiting = timeline.mode === 'attach' ? 'waiting for the pod to be deleted' : 'opening watches';
+  const requested = timeline.mode === 'evict' ? 'eviction requested' : 'delete requested';
+  const text = markOf(timeline, 'requested') ? requested : waiting;
   return { word: timeline.pod.status.phase ?? 'Pending', ink: 'plain', facts: [{ text, ink: 'plain' }] };
 }
 
